@@ -172,6 +172,7 @@ baseline() {
         prove_without cuda attention "${LONG[@]}"
         prove_without cuda attention "${TF32[@]}"
         prove_without cuda attention "${LONG_TF32[@]}"
+        prove_without cuda attention "${GROUPED[@]}"
     fi
     ! is_wanted matmul cuda || prove_without cuda matmul "${FEW_ROWS_F32[@]}"
     ! is_wanted optimizer vulkan || prove_without vulkan optimizer "${NO_TEXELS[@]}"
@@ -204,10 +205,11 @@ readonly NO_TEXELS=("HEADSCOPE_VULKAN_DISABLE=texel_loads,tuning")
 readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)
 # F16 as GPUs widen it.
 readonly HALF_CONVERSIONS=(HEADSCOPE_VULKAN_HALF_CONVERSIONS=1)
-# Attention of more than 128 positions, and in float32; products of few rows in float32.
+# Attention of more than 128 positions, in float32, and of heads that share keys; products of few rows in float32.
 readonly LONG=("CASE=[2, 1, 70, 64]")
 readonly TF32=(DTYPE=tf32)
 readonly LONG_TF32=(DTYPE=tf32 "CASE=[1, 1, 70, 64]")
+readonly GROUPED=("CASE=[2, 4, 70, 64]")
 readonly FEW_ROWS_F32=(DTYPE=f32 "CASE=[4, 9]")
 # The tiles of products in F16, on a device that may have no cooperative matrices.
 readonly EMULATED=(HEADSCOPE_VULKAN_EMULATE_MATRICES=1)
@@ -291,6 +293,15 @@ mutant attention oracle 'a query is given to a key that its sentence has not' ba
     'j == rule && allowed(j)' 'j == rule'
 mutant attention oracle 'the mean is not taken off the gradient' backends/cpu/reference/attention.cpp \
     'weights[j] * (grad_weights[j] - mean)' 'weights[j] * grad_weights[j]'
+mutant attention cpu 'a head reads the keys of the group with its number' backends/cpu/attention.cpp \
+    'x.row(row, h / of_group, own.begin)' 'x.row(row, h % x.size[1], own.begin)'
+mutant attention cpu 'blocks of a head read the keys of the group with its number' backends/cpu/block_attention.cpp \
+    'group = head / heads_of_group_;' 'group = head % k.size[1];'
+mutant attention cpu 'composed, heads of a group are far apart' src/backend/compositions.cpp \
+    'x.shape = {x.dim(0), groups, each * x.dim(2), x.dim(3)};' \
+    'x.shape = {x.dim(0), groups, each * x.dim(2), x.dim(3)}; std::swap(x.strides[1], x.strides[2]);'
+mutant attention oracle 'a product by groups takes one head for all' src/backend/compositions.cpp \
+    'x.strides[2] = x.dim(2) == 1 ? x.stride(1) : x.stride(2);' 'x.strides[2] = 0;'
 mutant attention cpu 'a diagonal is that of the next query' backends/cpu/attention.cpp \
     'own.data() + queries - 1 - i' 'own.data() + queries - 1 - i / 2'
 mutant attention oracle 'a distance is that of the query before' backends/cpu/reference/attention.cpp \
@@ -329,9 +340,16 @@ mutant attention cuda 'the backward does not wait for its copies' backends/cuda/
 mutant attention cuda 'results go to the rows of the other half' backends/cuda/fragments.h \
     'const int row = first + lane / 4 + 8 * half;' 'const int row = first + lane / 4 + 8 - 8 * half;'
 
+mutant attention cuda 'a head reads the keys of the group with its number' backends/cuda/fused_attention_tiles.h \
+    'head, head / kernel.of_group,' 'head, head % (kernel.heads / kernel.of_group),' "${GROUPED[@]}"
+mutant attention cuda 'keys get the gradients of the heads of another group' backends/cuda/fused_attention_tiles.h \
+    'group * kernel.of_group, group,' 'group, group,' "${GROUPED[@]}"
+mutant attention cuda 'in long sentences keys get the gradients of the first head of a group' \
+    backends/cuda/long_attention_backward.cu 'member < kernel.of_group; ++member' 'member < 1; ++member' "${GROUPED[@]}"
+
 mutant attention cuda 'blocks of keys do not wait for their copies' backends/cuda/long_attention_backward.cu \
     'const int then = next(query + kPassingRows);
-        wait_for_copies<0>();' 'const int then = next(query + kPassingRows);' "${LONG[@]}"
+            wait_for_copies<0>();' 'const int then = next(query + kPassingRows);' "${LONG[@]}"
 mutant attention cuda 'a row of keys is taken for that of the other half' backends/cuda/long_attention_backward.cu \
     'short_query(own_key, half)' 'short_query(own_key, 1 - half)' "${LONG[@]}"
 mutant attention cuda 'a row of queries is taken for that of the other half' backends/cuda/long_attention_backward.cu \

@@ -249,6 +249,14 @@ mutant attention vulkan 'the running sum is not brought to the new maximum' shad
     'total[i] = fma(total[i], left[i], weight[i]);' 'total[i] += weight[i];'
 mutant attention vulkan 'a beam reads the keys of its own row' shaders/attend_few.comp \
     'uint row = row_of_key(place, key);' 'uint row = place.batch;'
+mutant attention vulkan 'a query of decoding reads the keys of the group with its number' shaders/attend_few.comp \
+    'place.head / kHeadsOfGroup * p.k_strides[1]' 'place.head % (p.heads / kHeadsOfGroup) * p.k_strides[1]'
+mutant attention vulkan 'a head reads the keys of the group with its number' shaders/include/heads.glsl \
+    'place.head / kHeadsOfGroup * strides[1]' 'place.head % (p.heads / kHeadsOfGroup) * strides[1]'
+mutant attention vulkan 'keys get the gradients of heads of other groups' shaders/include/heads.glsl \
+    'group.head * kHeadsOfGroup + i,' 'group.head + i * (p.heads / kHeadsOfGroup),'
+mutant attention vulkan 'keys get the gradients of the first head of their group alone' shaders/attend_backward_keys.comp \
+    'member < kHeadsOfGroup' 'member < 1u'
 mutant attention vulkan 'sums against several maxima meet as they are' shaders/attend_few.comp \
     'part == 0u ? total * share : 0.0' 'part == 0u ? total : 0.0'
 mutant attention vulkan 'each that shares a key counts it' shaders/attend_few.comp \
@@ -310,7 +318,7 @@ mutant attention vulkan 'by matrices the gradient of a dropped weight flows on' 
 mutant attention vulkan 'by matrices the gradient of keys lacks the scale' shaders/include/cooperative_attend_backward.glsl \
     'kAddsK, p.scale)' 'kAddsK, 1.0)' "${EMULATED[@]}"
 mutant attention vulkan 'the next queries take the place of those that are read' shaders/include/cooperative_attend_backward.glsl \
-    $'p.scale)\n        }\n        barrier();' $'p.scale)\n        }' "${EMULATED[@]}"
+    $'p.scale)\n            }\n            barrier();' $'p.scale)\n            }' "${EMULATED[@]}"
 mutant edit_attention vulkan 'of a uniform row the forbidden keys count, too' shaders/edit_attention.comp \
     '1.0 / float(allowed.count)' '1.0 / float(p.keys)'
 

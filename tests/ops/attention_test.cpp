@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -103,6 +104,49 @@ TEST_CASE("the log-sums that attention leaves for its backward are right", "[att
                 const double found = got[static_cast<std::size_t>(row)];
                 CHECK((found == expected || std::abs(found - expected) < 1e-5));
             }
+        }
+    }
+}
+
+// Of a single key everything is known: the weight is 1, so a head's output is its group's value, whose gradient is the
+// sum of those of the outputs.
+TEST_CASE("heads of a group read and reach its values alone", "[attention][by_hand]") {
+    const std::int64_t queries = GENERATE(1, 6);
+    for (const std::string& id : devices_under_test()) {
+        INFO(id << " " << queries);
+        const std::unique_ptr<Backend> device = open_device(id, environment_options());
+        const DType dtype = device->full_dtype();
+        const Shape q{1, 6, queries, 1};
+        const auto numbers = [&](const Shape& shape, double first) {
+            Values values(static_cast<std::size_t>(shape.elements()));
+            std::iota(values.begin(), values.end(), first);
+            return make_from_host(*device, shape, dtype, values);
+        };
+        const Attention op{.q = numbers(q, 1.0),
+                           .k = numbers({1, 3, 1, 1}, 1.0),
+                           .v = numbers({1, 3, 1, 1}, 10.0),
+                           .out = device->empty(q, dtype),
+                           .log_sums = device->empty({1, 6, queries}, dtype)};
+        device->run(op);
+        const Tensor grad_v = device->empty({1, 3, 1, 1}, dtype);
+        device->run(AttentionBackward{.q = op.q,
+                                      .k = op.k,
+                                      .v = op.v,
+                                      .out = op.out,
+                                      .grad_out = numbers(q, 0.0),
+                                      .log_sums = op.log_sums,
+                                      .grad_v = grad_v});
+        const Values out = to_host<double>(*device, op.out);
+        const Values of_values = to_host<double>(*device, grad_v);
+        for (std::int64_t head = 0; head < 6; ++head) {
+            for (std::int64_t i = 0; i < queries; ++i) {
+                CHECK(out[static_cast<std::size_t>(head * queries + i)] == 10.0 + static_cast<double>(head / 2));
+            }
+        }
+        for (std::int64_t group = 0; group < 3; ++group) {
+            const std::int64_t first = group * 2 * queries;  // of 2 * queries consecutive numbers
+            CHECK(of_values[static_cast<std::size_t>(group)] ==
+                  static_cast<double>(2 * queries * first + queries * (2 * queries - 1)));
         }
     }
 }

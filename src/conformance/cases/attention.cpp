@@ -220,7 +220,9 @@ std::vector<Differentiation> differentiations() {
         all.push_back({softmax(shape, rule), {softmax_backward(shape)}});
         for (const float rate : {0.0F, 0.4F}) {
             const Heads size{3, 2, 4, 5, 3, 2};
+            const Heads shared{2, 4, 3, 4, 3, 2, 2};
             all.push_back({attention(size, {rule, rate}), {attention_backward(size, {rule, rate})}});
+            all.push_back({attention(shared, {rule, rate}), {attention_backward(shared, {rule, rate})}});
         }
     }
     // Of one sentence with a table of all distances, the sums of the diagonals are the gradient.
@@ -289,8 +291,9 @@ std::vector<Case> size_cases() {
     for (const Rule& rule :
          {Rule{.lengths = true}, Rule{.ranges = Ranges::Window, .size = 4}, Rule{.ranges = Ranges::Odd}}) {
         const Manner manner{.rule = rule, .rate = 0.3F};
-        for (const Heads& size : {Heads{1, 2, 9, 9, 9, 9}, Heads{2, 1, 6, 13, 3, 5}, Heads{1, 1, 15, 37, 7, 9},
-                                  Heads{1, 2, 81, 19, 41, 3}, Heads{1, 1, 33, 129, 65, 63}}) {
+        for (const Heads& size :
+             {Heads{1, 2, 9, 9, 9, 9}, Heads{2, 1, 6, 13, 3, 5}, Heads{1, 1, 15, 37, 7, 9}, Heads{1, 2, 81, 19, 41, 3},
+              Heads{1, 1, 33, 129, 65, 63}, Heads{1, 4, 13, 21, 24, 16, 2}}) {
             cases.push_back(attention(size, manner));
             cases.push_back(attention_backward(size, manner));
         }
@@ -317,6 +320,7 @@ Family family() {
                     {"fused", "attention in one op", fused_cases},
                     {"rows", "attention to keys of several rows, each named in a table", by_rows_cases},
                     {"fused-back", "the backward of attention in one op", fused_back_cases},
+                    {"grouped", "attention and its backward where heads share keys and values", grouped_cases},
                     {"extreme", "softmax of scores of 1e4 and more", extreme_cases},
                     {"longest", "softmax and attention over the longest sentence", longest_cases},
                     {.name = "long",

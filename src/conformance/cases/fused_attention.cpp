@@ -227,6 +227,44 @@ std::vector<Case> by_rows_cases() {
             attention_by_rows({2, 1, 1, 0, 8, 8}, 2)};
 }
 
+std::vector<Case> grouped_cases() {
+    std::vector<Case> cases;
+    const auto both = [&](const Heads& size, const Manner& manner = {}) {
+        cases.push_back(attention(size, manner));
+        cases.push_back(attention_backward(size, manner));
+    };
+    for (const std::int64_t of_group : {2, 3, 6}) {
+        for (const Rule& rule : rules()) {
+            both({2, 6, 5, 7, 8, 8, of_group}, {.rule = rule});
+        }
+        both({2, 6, 33, 40, 16, 12, of_group}, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F});
+        for (const std::int64_t queries : {1, 2, 4}) {  // decoding
+            cases.push_back(attention({2, 6, queries, 40, 64, 64, of_group}, {.rule = {.causal = true, .offset = 29}}));
+        }
+        cases.push_back(
+            attention_by_rows({3, 6, 1, 32, 64, 64, of_group}, 5, {.rule = {.causal = true, .offset = 29}}));
+        for (const char* gradients : {"q", "k", "v"}) {
+            cases.push_back(attention_backward({3, 6, 9, 33, 8, 5, of_group}, {.rule = {.lengths = true}}, gradients));
+        }
+    }
+    const Manner packed{.rule = {.causal = true, .ranges = Ranges::Documents, .size = 9}, .rate = 0.3F};
+    both({2, 4, 70, 70, 64, 64, 2}, packed);
+    both({1, 4, 130, 130, 32, 32, 4}, {.rule = {.causal = true, .window = 20}, .rate = 0.1F});
+    both({1, 4, 66, 66, 128, 128, 2}, {.rule = {.causal = true}});
+    both({1, 2, 17, 17, 200, 130, 2}, {.rule = {.lengths = true}});
+    both({1, 2, 9, 17, 300, 257, 2}, {.rule = {.causal = true}});  // deeper than kernels are made for
+    both({1, 4, 65, 65, 64, 64, 2},
+         {.rule = {.lengths = true, .causal = true}, .rate = 0.3F, .compute = Compute::TF32});
+    both({1, 4, 3, 300, 64, 64, 2}, {.rule = {.causal = true, .offset = 290}});
+    both({1, 2, 1100, 960, 8, 8, 2}, {.rule = {.lengths = true}, .rate = 0.3F});  // weights are never written
+    both({1, 8, 8200, 5, 8, 8, 8});  // llvmpipe leaves kernels whose loops ran 65,535 times
+    both({2, 4, 3, 0, 4, 5, 2});
+    both({2, 4, 0, 3, 4, 5, 2});
+    cases.push_back(into_columns(attention({2, 4, 9, 12, 16, 16, 2}, {.rule = {.lengths = true}})));
+    cases.push_back(into_columns(attention_backward({2, 4, 9, 12, 16, 16, 2}, {.rule = {.lengths = true}})));
+    return cases;
+}
+
 std::vector<std::pair<Heads, Manner>> tensor_core_sizes() {
     return {{{2, 3, 40, 40, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
             {{2, 1, 40, 40, 64, 64}, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}},
@@ -244,7 +282,10 @@ std::vector<std::pair<Heads, Manner>> tensor_core_sizes() {
             {{2, 1, 200, 200, 64, 64}, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}},
             {{1, 1, 130, 200, 128, 128}, {.rule = {.causal = true, .offset = 70}, .rate = 0.1F}},
             {{1, 1, 200, 130, 128, 64}, {.rule = {.ranges = Ranges::Odd, .window = 40}}},
-            {{1, 2, 192, 256, 32, 32}, {.rule = {.window = 50}, .rate = 0.1F}}};
+            {{1, 2, 192, 256, 32, 32}, {.rule = {.window = 50}, .rate = 0.1F}},
+            {{2, 4, 40, 40, 64, 64, 2}, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}},
+            {{1, 6, 130, 200, 64, 64, 3}, {.rule = {.causal = true, .offset = 70}, .rate = 0.1F}},
+            {{1, 4, 96, 80, 32, 32, 4}, {.rule = {.window = 20}, .compute = Compute::TF32}}};
 }
 
 }  // namespace headscope::conformance

@@ -15,14 +15,15 @@ namespace headscope::conformance {
 
 struct Heads {
     std::int64_t batch, heads, queries, keys, d_k, d_v;
+    std::int64_t of_group = 1;  // heads that share keys and values
     Shape q() const { return {batch, heads, queries, d_k}; }
-    Shape k() const { return {batch, heads, keys, d_k}; }
-    Shape v() const { return {batch, heads, keys, d_v}; }
+    Shape k() const { return {batch, heads / of_group, keys, d_k}; }
+    Shape v() const { return {batch, heads / of_group, keys, d_v}; }
     Shape out() const { return {batch, heads, queries, d_v}; }
     Shape rows() const { return {batch, heads, queries}; }
     Shape weights() const { return {batch, heads, queries, keys}; }
     float scale() const { return 1.0F / std::sqrt(static_cast<float>(d_k)); }
-    double terms() const { return static_cast<double>(std::max(keys, queries) + d_k + d_v); }
+    double terms() const { return static_cast<double>(std::max(keys, queries * of_group) + d_k + d_v); }
 };
 
 struct Manner {
@@ -59,6 +60,8 @@ Case into_columns(Case stated);
 std::vector<std::pair<Heads, Manner>> fused_sizes();
 // Cases of attention_by_rows().
 std::vector<Case> by_rows_cases();
+// Cases of heads that share keys, forward and backward: some of the heads or all of them.
+std::vector<Case> grouped_cases();
 // Sizes of every kind of block on tensor cores.
 std::vector<std::pair<Heads, Manner>> tensor_core_sizes();
 

@@ -161,6 +161,7 @@ std::vector<double> attend_by_bias(const NodeDevice& device, const std::vector<d
     const std::int64_t sentences = op.q.dim(0) * op.q.dim(1) * queries;
     const std::vector<double> k = device.get(op.k);
     const std::vector<double> v = device.get(op.v);
+    const std::int64_t rows_of_group = queries * heads_of_group(op);
     std::vector<double> own_k;
     std::vector<double> own_v;
     std::vector<double> own_bias;
@@ -173,8 +174,8 @@ std::vector<double> attend_by_bias(const NodeDevice& device, const std::vector<d
             return bias[static_cast<std::size_t>(row * keys + key)] != -std::numeric_limits<double>::infinity();
         });
         lengths.push_back(static_cast<double>(allowed_end - order.begin()));
-        append_rows(own_k, k, row / queries * keys, order, op.k.dim(3));
-        append_rows(own_v, v, row / queries * keys, order, op.v.dim(3));
+        append_rows(own_k, k, row / rows_of_group * keys, order, op.k.dim(3));
+        append_rows(own_v, v, row / rows_of_group * keys, order, op.v.dim(3));
         append_rows(own_bias, bias, row * keys, order, 1);
         orders.insert(orders.end(), order.begin(), order.end());
     }
@@ -209,12 +210,12 @@ std::vector<double> seen_scores(const NodeDevice& device, std::int64_t mode, con
     }
     const Shape shape{op.q.dim(0), op.q.dim(1), op.q.dim(2), op.k.dim(2)};
     const Tensor scores = mode == kMasked ? device.put(shape, bias) : device.make(shape);
-    device.backend().run(Matmul{.a = op.q,
-                                .b = op.k,
-                                .out = scores,
-                                .transpose_b = true,
-                                .alpha = op.scale,
-                                .beta = mode == kMasked ? 1.0F : 0.0F});
+    multiply_by_groups(device.backend(), Matmul{.a = op.q,
+                                                .b = op.k,
+                                                .out = scores,
+                                                .transpose_b = true,
+                                                .alpha = op.scale,
+                                                .beta = mode == kMasked ? 1.0F : 0.0F});
     return device.get(scores);
 }
 
@@ -230,9 +231,6 @@ std::vector<std::vector<double>> run_attention(Backend& backend, const NodeCall&
     const Heads q = heads_of(device, x, query_heads);
     const Heads k = heads_of(device, call.input(1), call.node.integer("kv_num_heads", query_heads));
     const Heads v = heads_of(device, call.input(2), call.node.integer("kv_num_heads", query_heads));
-    if (q.heads() != k.heads()) {
-        throw NotOurs("our attention has as many heads of keys as of queries");
-    }
     const Mask mask(call);
     const Heads keys = appended(device, mask.past, k);
     const Heads values = appended(device, call.maybe(5), v);
