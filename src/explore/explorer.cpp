@@ -215,7 +215,8 @@ NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& 
                               [&](const AttentionEdit& edit) { return edit.site == site && edit.head == head; });
     view.scale = collector.seen.scale;
     view.q = rows_of(backend_, collector.seen.queries, head, view.queries);
-    view.k = rows_of(backend_, collector.seen.keys, head, view.keys);
+    const auto of_group = static_cast<int>(collector.seen.queries.dim(1) / collector.seen.keys.dim(1));
+    view.k = rows_of(backend_, collector.seen.keys, (head - 1) / of_group + 1, view.keys);
     if (const Tensor& table = collector.seen.by_distance; table.defined()) {
         const std::vector<float> all = to_host<float>(backend_, table);
         const auto heads = static_cast<std::size_t>(table.dim(1));

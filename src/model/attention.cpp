@@ -16,14 +16,18 @@ bool later_hidden(const ModelConfig& config, AttentionKind kind) {
 
 Block block_of(const ModelConfig& config, AttentionKind kind) {
     const bool restricted = kind != AttentionKind::Cross && mixer_of(config, kind) == MixerKind::Restricted;
-    return {.kind = BlockKind::Attention,
-            .title = later_hidden(config, kind) ? "Masked Multi-Head Attention" : "Multi-Head Attention",
-            .detail = fmt::format(
-                "{} heads of {}{}{}{}", config.attention.heads, config.attention.d_k,
-                config.attention.d_k == config.attention.d_v ? "" : fmt::format(", {}", config.attention.d_v),
-                config.attention.score == AttentionScore::Additive ? ", additive" : "",
-                restricted ? fmt::format(", r = {}", config.mixer.window) : ""),
-            .attention = kind};
+    return {
+        .kind = BlockKind::Attention,
+        .title = later_hidden(config, kind) ? "Masked Multi-Head Attention" : "Multi-Head Attention",
+        .detail = fmt::format(
+            "{} heads of {}{}{}{}{}", config.attention.heads, config.attention.d_k,
+            config.attention.d_k == config.attention.d_v ? "" : fmt::format(", {}", config.attention.d_v),
+            config.attention.groups() == config.attention.heads
+                ? ""
+                : fmt::format(", in {} group{}", config.attention.groups(), config.attention.groups() == 1 ? "" : "s"),
+            config.attention.score == AttentionScore::Additive ? ", additive" : "",
+            restricted ? fmt::format(", r = {}", config.mixer.window) : ""),
+        .attention = kind};
 }
 
 }  // namespace
@@ -33,12 +37,14 @@ MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& s
     : site_(site),
       scaled_(config.attention.score != AttentionScore::DotProduct),
       heads_(config.attention.heads),
-      key_columns_(config.attention.heads * config.attention.d_k),
-      value_columns_(config.attention.heads * config.attention.d_v),
+      groups_(config.attention.groups()),
+      query_columns_(heads_ * config.attention.d_k),
+      key_columns_(groups_ * config.attention.d_k),
+      value_columns_(groups_ * config.attention.d_v),
       dropout_site_(sites.next()) {
     const bool cross = site.kind == AttentionKind::Cross;
     const Scope memory = scope.for_each(&MultiplyAdds::source_token);
-    const std::vector<Scope::Rows> q = {{"q", key_columns_}};
+    const std::vector<Scope::Rows> q = {{"q", query_columns_}};
     const std::vector<Scope::Rows> kv = {{"k", key_columns_}, {"v", value_columns_}};
     const std::vector<Scope::Rows> qkv = {q[0], kv[0], kv[1]};
     scope.block(block_of(config, site.kind));
@@ -50,7 +56,7 @@ MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& s
         queries_bias_ = scope.bias(cross ? q : qkv);
         memory_bias_ = cross ? memory.bias(kv) : Var();
     }
-    output_weight_ = scope.weight({{"output", config.d_model}}, value_columns_);
+    output_weight_ = scope.weight({{"output", config.d_model}}, heads_ * config.attention.d_v);
     if (config.attention.bias) {
         output_bias_ = scope.bias({{"output", config.d_model}});
     }
@@ -61,7 +67,7 @@ MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& s
                         : site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_pair
                         : later_hidden(config, site.kind)         ? &MultiplyAdds::causal_pair
                                                                   : &MultiplyAdds::target_pair,
-                        key_columns_ + value_columns_);
+                        heads_ * (config.attention.d_k + config.attention.d_v));
 }
 
 Var MultiHeadAttention::project(Context& ctx, const Var& x, const Var& weight, const Var& bias) const {
@@ -69,12 +75,12 @@ Var MultiHeadAttention::project(Context& ctx, const Var& x, const Var& weight, c
 }
 
 MultiHeadAttention::Projected MultiHeadAttention::project_self(Context& ctx, const Var& x) const {
-    const Var packed = project(ctx, x, queries_weight_, queries_bias_);  // [batch, length, 2 h d_k + h d_v]
+    const Var packed = project(ctx, x, queries_weight_, queries_bias_);  // [batch, length, columns of q, k and v]
     const bool one_width = key_columns_ == value_columns_;
-    return {packed.narrow(2, 0, key_columns_).heads(heads_),
-            {packed.narrow(2, key_columns_, key_columns_).heads(heads_),
-             packed.narrow(2, 2 * key_columns_, value_columns_).heads(heads_)},
-            one_width ? packed.narrow(2, key_columns_, 2 * key_columns_).heads(2 * heads_) : Var()};
+    return {packed.narrow(2, 0, query_columns_).heads(heads_),
+            {packed.narrow(2, query_columns_, key_columns_).heads(groups_),
+             packed.narrow(2, query_columns_ + key_columns_, value_columns_).heads(groups_)},
+            one_width ? packed.narrow(2, query_columns_, 2 * key_columns_).heads(2 * groups_) : Var()};
 }
 
 Var MultiHeadAttention::project_queries(Context& ctx, const Var& x) const {
@@ -86,8 +92,8 @@ Var MultiHeadAttention::project_memory(Context& ctx, const Var& memory) const {
 }
 
 KeysAndValues MultiHeadAttention::split_memory(const Var& packed) const {
-    return {packed.narrow(2, 0, key_columns_).heads(heads_),
-            packed.narrow(2, key_columns_, value_columns_).heads(heads_)};
+    return {packed.narrow(2, 0, key_columns_).heads(groups_),
+            packed.narrow(2, key_columns_, value_columns_).heads(groups_)};
 }
 
 Var MultiHeadAttention::attend_and_project(Context& ctx, const Var& queries, const KeysAndValues& to,

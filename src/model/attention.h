@@ -8,10 +8,10 @@
 
 namespace headscope {
 
-// Keys and values of all heads.
+// Keys and values of all groups of heads.
 struct KeysAndValues {
-    Var keys;          // [batch, heads, length, d_k]
-    Var values;        // [batch, heads, length, d_v]
+    Var keys;          // [batch, groups, length, d_k]
+    Var values;        // [batch, groups, length, d_v]
     Tensor rows = {};  // Attention::key_rows; may be undefined
 };
 
@@ -29,11 +29,12 @@ public:
     struct Projected {
         Var queries;  // [batch, heads, length, d_k]
         KeysAndValues to;
-        Var both;  // [batch, 2 heads, length, d_k], keys first; undefined unless d_k = d_v
+        Var both;  // [batch, 2 groups, length, d_k], keys first; undefined unless d_k = d_v
     };
     Projected project_self(Context& ctx, const Var& x) const;
     Var project_queries(Context& ctx, const Var& x) const;
-    // Keys and values of a cross-attention, packed [batch, length, heads * (d_k + d_v)], and the same split into heads.
+    // Keys and values of a cross-attention, packed [batch, length, groups * (d_k + d_v)], and the same split into
+    // groups.
     Var project_memory(Context& ctx, const Var& memory) const;
     KeysAndValues split_memory(const Var& packed) const;
     Var attend_and_project(Context& ctx, const Var& queries, const KeysAndValues& to, const AttentionMask& mask,
@@ -45,7 +46,8 @@ private:
 
     AttentionSite site_;
     bool scaled_;
-    std::int64_t heads_, key_columns_, value_columns_;  // columns of all heads together
+    std::int64_t heads_, groups_;
+    std::int64_t query_columns_, key_columns_, value_columns_;  // of all heads or groups together
     // Self: queries_* are [q; k; v] in one. Cross: q alone, and [k; v] in memory_*. Biases may be undefined.
     Var queries_weight_, queries_bias_;
     Var memory_weight_, memory_bias_;

@@ -11,7 +11,7 @@ namespace headscope {
 
 // What a mixer keeps in each layer.
 struct CachePlan {
-    std::int64_t heads = 0;  // of the keys and values of each token; 0: keeps none
+    std::int64_t heads = 0;  // of the keys and values of each token, not of queries; 0: keeps none
     std::int64_t d_k = 0;
     std::int64_t d_v = 0;
     std::int64_t window = 0;  // a token needs only those of this many last tokens, itself among them; 0: all

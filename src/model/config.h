@@ -38,8 +38,11 @@ struct AttentionConfig {
     std::int64_t d_k = 64;
     std::int64_t d_v = 64;
     AttentionScore score = AttentionScore::ScaledDotProduct;
+    std::int64_t kv_heads = 0;
     bool bias = false;
     bool cross = true;
+    // The groups of heads that share keys and values.
+    std::int64_t groups() const { return kv_heads > 0 ? kv_heads : heads; }
     bool operator==(const AttentionConfig&) const = default;
 };
 

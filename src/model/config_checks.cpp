@@ -60,7 +60,11 @@ private:
                     "must divide {}, which is heads times {}, found {}", a.heads * size, key, a.decoder_heads);
         }
         const FeedForwardConfig& f = config_.feed_forward;
-        matrix("q, k and v", a.heads * (2 * a.d_k + a.d_v));
+        for (const std::int64_t heads : {a.heads, a.decoder_heads}) {
+            require(a.kv_heads == 0 || heads % a.kv_heads == 0, "attention.kv_heads",
+                    "must divide the {} heads of an attention, found {}", heads, a.kv_heads);
+        }
+        matrix("q, k and v", a.heads * a.d_k + a.groups() * (a.d_k + a.d_v));
         matrix("feed-forward", std::max<std::int64_t>(f.experts.count, 1) * std::max(f.d_ff, f.decoder_d_ff));
         matrix("source embedding", config_.source_vocabulary);
         matrix("target embedding", config_.target_vocabulary);

@@ -88,6 +88,8 @@ const Need kPositions = {"`positions.kind` is not `\"none\"`",
 const Need kRelative = {"`positions.relative.kind` is not `\"none\"`",
                         [](const Config& c) { return c.positions.relative.kind != RelativePositions::None; }};
 const Need kMaskedLm = {"`architecture` is `\"masked-lm\"`", [](const Config& c) { return !has_decoder(c); }};
+const Need kDotProducts = {"`attention.score` is `\"scaled_dot_product\"` or `\"dot_product\"`",
+                           [](const Config& c) { return c.attention.score != AttentionScore::Additive; }};
 const Need kNotNormalised = {"`positions.kind` is not `\"normalised\"`",
                              [](const Config& c) { return c.positions.kind != Positions::Normalised; }};
 const Need kExperts = {"`feed_forward.experts.count` is not 0",
@@ -192,6 +194,12 @@ const ConfigFields<Config>& model_fields() {
                       {"additive", AttentionScore::Additive}},
                      "how well a query fits a key (3.2.1): their product divided by sqrt(d_k), or not (T5), or "
                      "v tanh(q + k) with a vector v of each head (Bahdanau et al., 2015)"),
+        integer_field(
+            "attention.kv_heads", at(&Config::attention, &AttentionConfig::kv_heads), 0, kMaxCounter,
+            "heads of keys and values, each for as many neighbouring heads of queries (grouped queries, "
+            "Ainslie et al., 2023; of 1, Shazeer, 2019), which makes a cache smaller; must divide the heads of "
+            "every attention; 0: h")
+            .only_if(kDotProducts),
         boolean_field("attention.bias", at(&Config::attention, &AttentionConfig::bias),
                       "biases on queries, keys, values and the output of each attention"),
         boolean_field("attention.cross", at(&Config::attention, &AttentionConfig::cross),

@@ -18,7 +18,7 @@ std::int64_t window_among(std::int64_t window, std::int64_t keys) {
 SelfAttention::SelfAttention(const ModelConfig& config, const Scope& scope, AttentionSite site, DropoutSites& sites)
     : attention_(config, scope, site, sites),
       window_(mixer_of(config, site.kind) == MixerKind::Restricted ? config.mixer.window : 0) {
-    plan_ = {.heads = config.attention.heads,
+    plan_ = {.heads = config.attention.groups(),
              .d_k = config.attention.d_k,
              .d_v = config.attention.d_v,
              .window = window_,

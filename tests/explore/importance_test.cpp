@@ -61,8 +61,9 @@ TEST_CASE("Measuring importance reports progress and can be cancelled", "[import
 TEST_CASE("The weights are the softmax of the scaled products of queries and keys", "[neuron]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
-    const bool relative = GENERATE(false, true);
+    const auto [relative, kv_heads] = GENERATE(std::pair{false, 0}, std::pair{true, 0}, std::pair{false, 2});
     ModelConfig config = tiny_config();
+    config.attention.kv_heads = kv_heads;
     if (relative) {
         config.positions.kind = Positions::None;
         config.positions.relative.kind = RelativePositions::Buckets;

@@ -83,6 +83,8 @@ CASES = {
                   "d_k": 8, "d_v": 8, "attention_score": "additive", "attention_bias": True}, 0.0, "all"),
     "mask_predict": ({"format_version": 2, "generation": "mask_predict", "mask_id": 3, "positions": "normalised",
                       "norm": "pre", "encoder_layers": 1, "decoder_layers": 2}, 0.1, "all"),
+    "grouped": ({"heads": 4, "attention.kv_heads": 2, "attention_bias": True, "encoder_layers": 1,
+                 "d_v": 3}, 0.1, "all"),
 }
 
 
@@ -131,9 +133,11 @@ class Model:
     def attention(self, x, memory, blocked, name):
         c, biased = self.c, self.c["attention_bias"]
         h, d_k, d_v = c["heads"], c["d_k"], c["d_v"]
+        groups = c.get("attention.kv_heads") or h
         q = self.linear(x, f"{name}.q", h * d_k, biased).unflatten(-1, (h, d_k)).transpose(1, 2)
-        k = self.linear(memory, f"{name}.k", h * d_k, biased).unflatten(-1, (h, d_k)).transpose(1, 2)
-        v = self.linear(memory, f"{name}.v", h * d_v, biased).unflatten(-1, (h, d_v)).transpose(1, 2)
+        k = self.linear(memory, f"{name}.k", groups * d_k, biased).unflatten(-1, (groups, d_k)).transpose(1, 2)
+        v = self.linear(memory, f"{name}.v", groups * d_v, biased).unflatten(-1, (groups, d_v)).transpose(1, 2)
+        k, v = k.repeat_interleave(h // groups, 1), v.repeat_interleave(h // groups, 1)
         if c.get("attention_score") == "additive":
             gain = self.get(f"{name}.score.gain", h, d_k)
             scores = torch.einsum("bhqkd,hd->bhqk", (q[:, :, :, None] + k[:, :, None]).tanh(), gain)

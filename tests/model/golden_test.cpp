@@ -17,11 +17,11 @@ using namespace headscope;
 namespace {
 
 const std::vector<std::string> kCases = {
-    "paper",        "pre_norm", "untied",        "learned",      "biases",      "rms",       "causal",
-    "masked",       "bare",     "gelu_tanh",     "token_types",  "gpt2",        "bert",      "t5",
-    "t5_gated",     "index",    "normalised",    "concatenated", "convolution", "separable", "convolution_gelu",
-    "lstm",         "gru",      "bidirectional", "restricted",   "adaptive",    "additive",  "bahdanau",
-    "mask_predict", "experts",  "experts_switch"};
+    "paper",        "pre_norm", "untied",         "learned",      "biases",      "rms",       "causal",
+    "masked",       "bare",     "gelu_tanh",      "token_types",  "gpt2",        "bert",      "t5",
+    "t5_gated",     "index",    "normalised",     "concatenated", "convolution", "separable", "convolution_gelu",
+    "lstm",         "gru",      "bidirectional",  "restricted",   "adaptive",    "additive",  "bahdanau",
+    "mask_predict", "experts",  "experts_switch", "grouped"};
 
 // Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {

@@ -113,9 +113,11 @@ std::vector<std::string> prefixes(const std::string& word, const ModelConfig& co
     return all;
 }
 
-// The keys, and what the page derives from those of an adaptive output, for parameters whose names begin so.
+// The keys, and what the page derives from them, for parameters whose names begin so.
 json sizes_of(const ModelConfig& config, const std::string& prefix) {
-    json keys = flat_model_keys(prefix.starts_with("decoder") ? of_stack(config, AttentionKind::DecoderSelf) : config);
+    const ModelConfig own = prefix.starts_with("decoder") ? of_stack(config, AttentionKind::DecoderSelf) : config;
+    json keys = flat_model_keys(own);
+    keys["groups"] = own.attention.groups();
     std::vector<std::int32_t> ends = config.output.adaptive.cutoffs;
     if (ends.empty()) {
         return keys;
@@ -189,11 +191,11 @@ TEST_CASE("a configuration of version 2 is read by the names that the page lists
             old[at->str(1)] = flat.at(at->str(2));
             flat.erase(at->str(2));
         }
-        for (const auto& [key, value] : flat.items()) {  // with a dot: joined from two
-            if (key.find('.') == std::string::npos) {
-                old[key] = value;
-            }
+        for (const char* joined : {"attention.score", "embedding.norm", "positions.columns", "output.adaptive.cutoffs",
+                                   "output.transform"}) {
+            flat.erase(joined);
         }
+        old.update(flat);  // later keys have no other name
         old["attention_score"] = config.attention.score == AttentionScore::Additive ? "additive" : "dot_product";
         old["scale_attention"] = config.attention.score != AttentionScore::DotProduct;
         old["embedding_norm"] = config.embedding.norm != EmbeddingNorm::None;

@@ -74,18 +74,25 @@ std::int64_t recurrent_parameters(std::int64_t d, MixerKind kind, std::int64_t d
 
 std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t d = config.d_model;
-    const std::int64_t key = config.attention.heads * config.attention.d_k;
-    const std::int64_t value = config.attention.heads * config.attention.d_v;
+    const std::int64_t queries = config.attention.heads * config.attention.d_k;
+    const std::int64_t mixed = config.attention.heads * config.attention.d_v;
     const std::int64_t norm = config.norm.type == NormType::None ? 0 : config.norm.type == NormType::Rms ? d : 2 * d;
-    const std::int64_t attention = 2 * d * (key + value) + (config.attention.bias ? 2 * key + value + d : 0) +
-                                   (config.attention.score == AttentionScore::Additive ? key : 0);
-    const auto mixer = [&](MixerKind kind, bool both) {
+    // Every stack splits the same columns of queries; groups of heads share those of keys and values.
+    const auto attention_of = [&](std::int64_t heads) {
+        const std::int64_t groups = config.attention.kv_heads > 0 ? config.attention.kv_heads : heads;
+        const std::int64_t shared = (queries + mixed) / heads * groups;
+        return d * (queries + shared + mixed) + (config.attention.bias ? queries + shared + d : 0) +
+               (config.attention.score == AttentionScore::Additive ? queries : 0);
+    };
+    const std::int64_t decoder_heads =
+        config.attention.decoder_heads > 0 ? config.attention.decoder_heads : config.attention.heads;
+    const auto mixer = [&](MixerKind kind, bool both, std::int64_t heads) {
         if (kind == MixerKind::Lstm || kind == MixerKind::Gru) {
             return recurrent_parameters(d, kind, both ? 2 : 1);
         }
         const bool separable = config.mixer.convolution.form == ConvolutionForm::Separable;
         const std::int64_t matrix = (separable ? 1 : config.mixer.convolution.kernel) * d * d + d;
-        return kind != MixerKind::Convolution ? attention
+        return kind != MixerKind::Convolution ? attention_of(heads)
                                               : (config.mixer.convolution.glu ? 2 : 1) * matrix +
                                                     (separable ? config.mixer.convolution.kernel * d : 0);
     };
@@ -100,13 +107,11 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const bool pre = config.norm.placement == NormPlacement::Pre;
     const std::int64_t final_norms =
         (pre ? 2 * norm : 0) + (config.embedding.norm != EmbeddingNorm::None ? 2 * norm : 0);
-    const std::int64_t cross = config.attention.cross ? attention + norm : 0;
+    const std::int64_t cross = config.attention.cross ? attention_of(decoder_heads) + norm : 0;
     // The last layer of an encoder that hands over its states ends with them.
     const std::int64_t missing = config.attention.cross ? 0 : feed_forward + 2 * norm;
     const std::int64_t positions =
         config.positions.kind == Positions::Learned ? 2 * config.max_length * config.position_width() : 0;
-    const std::int64_t decoder_heads =
-        config.attention.decoder_heads > 0 ? config.attention.decoder_heads : config.attention.heads;
     const bool of_layers = config.positions.relative.kind == RelativePositions::LayerBuckets;
     const std::int64_t relative =
         config.positions.relative.kind == RelativePositions::None
@@ -130,9 +135,11 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t target = config.target_vocabulary * config.embedding_columns() + output;
     const std::int64_t output_bias = config.output.bias ? config.target_vocabulary : 0;
     const std::int64_t length = config.generation == Generation::MaskPredict ? config.max_length * (d + 1) : 0;
-    return config.encoder_layers * (mixer(config.mixer.encoder, config.mixer.bidirectional) + feed_forward + 2 * norm) -
+    return config.encoder_layers * (mixer(config.mixer.encoder, config.mixer.bidirectional, config.attention.heads) +
+                                    feed_forward + 2 * norm) -
            missing +
-           config.decoder_layers * (mixer(config.mixer.decoder, false) + cross + decoder_feed_forward + 2 * norm) +
+           config.decoder_layers *
+               (mixer(config.mixer.decoder, false, decoder_heads) + cross + decoder_feed_forward + 2 * norm) +
            final_norms + positions + relative + source + target + output_bias + length;
 }
 

@@ -43,6 +43,25 @@ TEST_CASE("a pass reaches the sites of its model, in their order", "[sites]") {
     }
 }
 
+TEST_CASE("keys and values have as many heads as there are groups", "[sites]") {
+    ModelConfig config = small_config();
+    config.attention.heads = 4;
+    config.attention.kv_heads = 2;
+    SmallModel model(config, "cpu", false);
+    Everything hooks;
+    Context ctx{.backend = *model.backend, .hooks = &hooks};
+    model.model->states(ctx, model.batch(random_pairs(config, 3, 1)));
+    for (std::size_t i = 0; i < hooks.reached.size(); ++i) {
+        CAPTURE(hooks.reached[i]);
+        const std::string last = hooks.reached[i].substr(hooks.reached[i].rfind('.') + 1);
+        if (last == "k" || last == "v") {
+            CHECK(hooks.shapes[i][1] == 2);
+        } else if (last == "q" || last == "weights" || last == "z") {
+            CHECK(hooks.shapes[i][1] == 4);
+        }
+    }
+}
+
 TEST_CASE("a pattern names sites", "[sites]") {
     const ModelConfig config = small_config();
     using Names = std::vector<std::string>;

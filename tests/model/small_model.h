@@ -230,6 +230,23 @@ inline std::vector<NamedConfig> varied_configs() {
         c.decoder_layers = 2;
         c.positions.kind = Positions::None;
     });
+    vary("grouped queries, four heads of two keys", [](ModelConfig& c) {
+        c.attention.heads = 4;
+        c.attention.kv_heads = 2;
+        c.attention.bias = true;
+        c.decoder_layers = 2;
+    });
+    vary("one head of keys, d_v below d_k, restricted, four heads in the decoder, relative positions",
+         [](ModelConfig& c) {
+             c.attention.kv_heads = 1;
+             c.attention.decoder_heads = 4;
+             c.attention.d_k = 6;
+             c.mixer.decoder = MixerKind::Restricted;
+             c.mixer.window = 3;
+             c.positions.relative.kind = RelativePositions::Buckets;
+             c.positions.relative.buckets = 6;
+             c.positions.relative.distance = 4;
+         });
     vary("a decoder of GRU", [](ModelConfig& c) { c.mixer.decoder = MixerKind::Gru; });
     vary("two of four experts", [](ModelConfig& c) { c.feed_forward.experts.count = 4; });
     vary("one of three experts, gated, pre-norm, no biases", [](ModelConfig& c) {
@@ -268,6 +285,11 @@ inline std::vector<NamedConfig> language_configs() {
         c.feed_forward.gate = true;
         c.feed_forward.bias = false;
         c.feed_forward.activation = Activation::Swish;
+    });
+    add("causal, grouped queries", Architecture::CausalLm, [](ModelConfig& c) {
+        c.decoder_layers = 2;
+        c.attention.heads = 6;
+        c.attention.kv_heads = 2;
     });
     add("causal, restricted attention", Architecture::CausalLm, [](ModelConfig& c) {
         c.mixer.decoder = MixerKind::Restricted;
