@@ -95,13 +95,12 @@ need_packages() {
 
 # ------------------------------------------------------------------------------------------------- build
 
-# Configures a preset once, or again if the demo left out CUDA modules.
-configured() { # PRESET [OPTION]
-    if [ ! -f "build/$1/build.ninja" ] ||
-        { [ -z "${2:-}" ] && grep -qs '^HEADSCOPE_CUDA:.*=DRIVER' "build/$1/CMakeCache.txt"; }; then
+# Configures a preset once.
+configured() { # PRESET
+    if [ ! -f "build/$1/build.ninja" ]; then
         local log="build/$1.configure.log"
         mkdir -p build
-        cmake --preset "$1" "${2:--DHEADSCOPE_CUDA=AUTO}" >"$log" 2>&1 || {
+        cmake --preset "$1" >"$log" 2>&1 || {
             cat "$log" >&2
             fail "cmake could not configure build/$1, see above"
         }
@@ -220,7 +219,7 @@ demo() { # [--preset NAME]
     HEADSCOPE=build/$preset/headscope
     need_packages "${PACKAGES[@]}"
     say "Building $HEADSCOPE, which takes 10 minutes on two cores the first time"
-    configured "$preset" -DHEADSCOPE_CUDA=DRIVER
+    configured "$preset"
     cmake --build "build/$preset" --parallel "$(nproc)" --target headscope
     if [ ! -f "$MODEL/config.json" ]; then
         fail "there is no model in $MODEL (expected config.json, model.safetensors and a SentencePiece model).

@@ -144,6 +144,31 @@ TEST_CASE("the last device tries alone what another was given up for", "[service
     CHECK(dynamic_cast<const PoisonedBackend&>(*crew.backends[1]).largest_batch() == 1);
 }
 
+TEST_CASE("what the last device finished before it was lost is answered", "[service]") {
+    Gate reached;
+    Gate let_go;
+    int failures = 0;
+    auto poisoned = std::make_unique<PoisonedBackend>(open_device("cpu"), [&failures] {
+        if (++failures == 1) {  // all requests of the session, which are then tried alone
+            throw Error("no");
+        }
+        throw DeviceLost("the device hung");
+    });
+    Crew crew;
+    crew.add(std::make_unique<GatedBackend>(std::move(poisoned), &let_go, &reached));  // cannot be opened again
+    const Team service = crew.team();
+    Ticket<TextRequest> first = service.submit(request_for("a dog"));
+    REQUIRE(reached.wait());
+    Ticket<TextRequest> healthy = service.submit(request_for("the big dog sleeps"));
+    Ticket<TextRequest> losing = service.submit(request_for(kPoisonous));
+    let_go.open();
+    CHECK(first.get().problem.empty());
+    CHECK(healthy.get().problem.empty());
+    CHECK_THROWS_AS(losing.get(), DeviceLost);
+    CHECK(failures == 2);
+    CHECK(soon([&] { return !service.uses()[0].failure.empty(); }));
+}
+
 TEST_CASE("a request that is cancelled while it loses the device harms no other", "[service]") {
     Gate reached;
     Gate cancelled;

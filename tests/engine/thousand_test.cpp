@@ -59,9 +59,12 @@ DecodingOptions options_of(std::size_t line) {
 struct Wanted {
     std::vector<SourceLine> lines;
     std::vector<std::string> texts;
-    double score = 0.0, looked = 0.0, lost = 0.0, filled = 0.0;
+    double score = 0.0, looked = 0.0, lost = 0.0, filled = 0.0, read = 0.0, patched = 0.0;
     std::string too_long = "the";
     ExploreRequest look{.source = "the dog sees", .search = {.beam = 2, .max_extra = 4}};
+    ExploreRequest given = look;  // with a target
+    Patching patching{.text = {}, .from = "the cat sees", .sites = "encoder.norm"};
+    std::vector<float> gradients;
 
     Wanted() {
         const std::unique_ptr<Backend> cpu = open_device("cpu");
@@ -79,6 +82,11 @@ struct Wanted {
         const Exploration found = explorer.explore(look);
         looked = found.log_probability;
         lost = explorer.importance(with_target(look, found)).heads.back().loss;
+        given.target = "der hund";
+        patching.text = given;
+        gradients = measure_saliency(*cpu, model, Compute::F32, given).of_source.gradients;
+        read = read_lens(*cpu, model, Compute::F32, given).layers.at(1).steps.at(0).log_probability;
+        patched = patch_activations(*cpu, model, Compute::F32, patching).effects.at(1).log_probability;
         const LoadedModel masked = tiny_translator(*cpu, tiny_language_config(Architecture::MaskedLm));
         const Filler filler(*cpu, masked);
         filled = filler.fill(filler.encode(kMasked, kMaskText).ids, 2, false).masks[0].candidates[0].log_probability;
@@ -142,7 +150,7 @@ TEST_CASE("a thousand requests of all kinds get one answer each, whatever happen
     const auto submit = [&](Random& random, const Terms& terms) {
         const std::size_t at = random.below(wanted.lines.size());
         const TextRequest text{.line = wanted.lines[at], .options = options_of(at), .streams = at % 3 == 0};
-        switch (random.below(12)) {
+        switch (random.below(15)) {
             case 0: {
                 TextRequest poisoned = text;
                 poisoned.line.text = "the cat";
@@ -172,18 +180,27 @@ TEST_CASE("a thousand requests of all kinds get one answer each, whatever happen
             case 5:
                 return ask(team, team.model, LookRequest{wanted.look}, terms,
                            {{[&](const Exploration& found) { return near(found.log_probability, wanted.looked); }}});
-            case 6: {
-                ExploreRequest given = wanted.look;
-                given.target = "der hund";
-                return ask(team, team.model, ImportanceRequest{given}, terms,
+            case 6:
+                return ask(team, team.model, ImportanceRequest{wanted.given}, terms,
                            {{[](const Importance& found) { return found.finished && found.heads.size() == 24; }}});
-            }
             case 7:
                 return ask(team, masked, EmbedRequest{"the dog sees"}, terms,
                            {{[](const std::vector<float>& found) { return std::isfinite(found.at(0)); }}});
             case 8:
                 return ask(team, team.model, TokeniseRequest{"the dog"}, terms,
                            {{[](const TokeniseRequest::Result& found) { return !found.ids.empty(); }}});
+            case 9:
+                return ask(team, team.model, SaliencyRequest{wanted.given}, terms, {{[&](const Saliency& found) {
+                               return std::ranges::equal(found.of_source.gradients, wanted.gradients, near);
+                           }}});
+            case 10:
+                return ask(team, team.model, LensRequest{wanted.given}, terms, {{[&](const Lens& found) {
+                               return near(found.layers.at(1).steps.at(0).log_probability, wanted.read);
+                           }}});
+            case 11:
+                return ask(team, team.model, PatchRequest{wanted.patching}, terms, {{[&](const PatchEffects& found) {
+                               return near(found.effects.at(1).log_probability, wanted.patched);
+                           }}});
             default:
                 return ask(team, team.model, text, terms,
                            {{[&, at](const TextResult& found) { return found.text == wanted.texts[at]; }}});

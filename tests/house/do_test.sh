@@ -123,15 +123,7 @@ expect "and lists the files it expects" says "config.json, model.safetensors"
 expect "a configured tree is not configured again" not called 'cmake --preset'
 rm "$sandbox/repo/build/release/build.ninja"
 run demo
-expect "the demo leaves out CUDA modules without a driver" called 'cmake --preset release -DHEADSCOPE_CUDA=DRIVER'
-: >"$sandbox/repo/build/release/build.ninja"
-echo 'HEADSCOPE_CUDA:STRING=DRIVER' >"$sandbox/repo/build/release/CMakeCache.txt"
-: >"$sandbox/calls"
-run demo
-expect "which stays so for the demo" not called 'cmake --preset'
-run build
-expect "but not for other builds" called 'cmake --preset release -DHEADSCOPE_CUDA=AUTO'
-rm "$sandbox/repo/build/release/CMakeCache.txt"
+expect "a fresh tree is configured by its preset" called 'cmake --preset release'
 
 # The demo with a model and two devices; one translates one of two lines as the CPU does. The fake must read its input, or
 # the writer gets SIGPIPE.
