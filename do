@@ -10,6 +10,7 @@ readonly PACKAGES=(
     build-essential cmake ninja-build pkg-config
     libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libbz2-dev liblzma-dev libzstd-dev libsentencepiece-dev
     libutf8proc-dev libpcre2-dev libyaml-cpp-dev libdnnl-dev libstb-dev catch2 unzip
+    libharfbuzz-dev libfribidi-dev libfontconfig-dev
     libvulkan-dev glslang-tools spirv-tools mesa-vulkan-drivers vulkan-validationlayers
     libimgui-dev libglfw3-dev xvfb xauth desktop-file-utils appstream jq
 )
@@ -39,7 +40,7 @@ Commands can be repeated: finished work is not repeated, and the network is used
   HEADSCOPE_IMPORT_KITS='A:B'       folders of models for check import, which also runs their check.sh
   HEADSCOPE_IMPORT_PYTHON=PYTHON    with transformers and ctranslate2; default: a virtual environment made by PyPI
   HEADSCOPE_HELD_OUT=FILE.tsv       text for check agreement, 500 lines or more; default: assets/configs/en-de-test.tsv
-  HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda; builds find one automatically
+  HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda
   HEADSCOPE_STOP_SECONDS=N          duration of check stop; default: 600
   HEADSCOPE_WINDOW_SCRIPTS=N        random scripts of check window; default: 400
   HEADSCOPE_FUZZ_SECONDS=N          duration of check fuzz for each target; default: 60

@@ -16,55 +16,35 @@ headscope_require(ZLIB zlib1g-dev)
 headscope_require(BZip2 libbz2-dev)
 headscope_require(LibLZMA liblzma-dev)
 
-find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h)
-find_library(SENTENCEPIECE_LIBRARY sentencepiece)
-find_library(SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train)
-if(NOT SENTENCEPIECE_INCLUDE OR NOT SENTENCEPIECE_LIBRARY OR NOT SENTENCEPIECE_TRAIN_LIBRARY)
-    message(FATAL_ERROR "Headscope needs SentencePiece: install libsentencepiece-dev (./do does it), then configure again.")
-endif()
-add_library(HeadscopeSentencePiece INTERFACE)
-target_include_directories(HeadscopeSentencePiece SYSTEM INTERFACE ${SENTENCEPIECE_INCLUDE})
-target_link_libraries(HeadscopeSentencePiece INTERFACE ${SENTENCEPIECE_TRAIN_LIBRARY} ${SENTENCEPIECE_LIBRARY})
+# headscope_require_library(NAME DEBIAN HEADER LIBRARY...): the interface library HeadscopeNAME. For libraries whose
+# packages have no CMake files in some distributions.
+function(headscope_require_library name debian header)
+    string(TOUPPER HEADSCOPE_${name}_INCLUDE include)
+    find_path(${include} NAMES ${header})
+    set(libraries "")
+    foreach(file ${ARGN})
+        string(TOUPPER HEADSCOPE_${file}_LIBRARY library)
+        find_library(${library} NAMES ${file})
+        list(APPEND libraries ${${library}})
+    endforeach()
+    if(NOT ${include} OR libraries MATCHES NOTFOUND)
+        message(FATAL_ERROR "Headscope needs ${name}: install ${debian} (./do does it), then configure again.")
+    endif()
+    add_library(Headscope${name} INTERFACE)
+    target_include_directories(Headscope${name} SYSTEM INTERFACE ${${include}})
+    target_link_libraries(Headscope${name} INTERFACE ${libraries})
+    set(HEADSCOPE_REQUIRED_LIBRARIES ${HEADSCOPE_REQUIRED_LIBRARIES} Headscope${name} PARENT_SCOPE)
+endfunction()
 
-# Some distributions lack CMake files for zstd.
-find_path(HEADSCOPE_ZSTD_INCLUDE NAMES zstd.h)
-find_library(HEADSCOPE_ZSTD_LIBRARY NAMES zstd)
-if(NOT HEADSCOPE_ZSTD_INCLUDE OR NOT HEADSCOPE_ZSTD_LIBRARY)
-    message(FATAL_ERROR "Headscope needs zstd: install libzstd-dev (./do does it), then configure again.")
-endif()
-add_library(HeadscopeZstd INTERFACE)
-target_include_directories(HeadscopeZstd SYSTEM INTERFACE ${HEADSCOPE_ZSTD_INCLUDE})
-target_link_libraries(HeadscopeZstd INTERFACE ${HEADSCOPE_ZSTD_LIBRARY})
-
-# For Unicode normal forms, categories and case folding. Debian's package has no CMake files.
-find_path(HEADSCOPE_UTF8PROC_INCLUDE NAMES utf8proc.h)
-find_library(HEADSCOPE_UTF8PROC_LIBRARY NAMES utf8proc)
-if(NOT HEADSCOPE_UTF8PROC_INCLUDE OR NOT HEADSCOPE_UTF8PROC_LIBRARY)
-    message(FATAL_ERROR "Headscope needs utf8proc: install libutf8proc-dev (./do does it), then configure again.")
-endif()
-add_library(HeadscopeUtf8proc INTERFACE)
-target_include_directories(HeadscopeUtf8proc SYSTEM INTERFACE ${HEADSCOPE_UTF8PROC_INCLUDE})
-target_link_libraries(HeadscopeUtf8proc INTERFACE ${HEADSCOPE_UTF8PROC_LIBRARY})
-
-# For the regular expressions of tokenizers.
-find_path(HEADSCOPE_PCRE2_INCLUDE NAMES pcre2.h)
-find_library(HEADSCOPE_PCRE2_LIBRARY NAMES pcre2-8)
-if(NOT HEADSCOPE_PCRE2_INCLUDE OR NOT HEADSCOPE_PCRE2_LIBRARY)
-    message(FATAL_ERROR "Headscope needs PCRE2: install libpcre2-dev (./do does it), then configure again.")
-endif()
-add_library(HeadscopePcre2 INTERFACE)
-target_include_directories(HeadscopePcre2 SYSTEM INTERFACE ${HEADSCOPE_PCRE2_INCLUDE})
-target_link_libraries(HeadscopePcre2 INTERFACE ${HEADSCOPE_PCRE2_LIBRARY})
-
-# For vocabularies of Marian. The name of its CMake target depends on the version.
-find_path(HEADSCOPE_YAML_INCLUDE NAMES yaml-cpp/yaml.h)
-find_library(HEADSCOPE_YAML_LIBRARY NAMES yaml-cpp)
-if(NOT HEADSCOPE_YAML_INCLUDE OR NOT HEADSCOPE_YAML_LIBRARY)
-    message(FATAL_ERROR "Headscope needs yaml-cpp: install libyaml-cpp-dev (./do does it), then configure again.")
-endif()
-add_library(HeadscopeYaml INTERFACE)
-target_include_directories(HeadscopeYaml SYSTEM INTERFACE ${HEADSCOPE_YAML_INCLUDE})
-target_link_libraries(HeadscopeYaml INTERFACE ${HEADSCOPE_YAML_LIBRARY})
+headscope_require_library(SentencePiece libsentencepiece-dev sentencepiece_processor.h sentencepiece_train sentencepiece)
+headscope_require_library(Zstd libzstd-dev zstd.h zstd)
+headscope_require_library(Utf8proc libutf8proc-dev utf8proc.h utf8proc)  # normal forms, categories and case folding
+headscope_require_library(Pcre2 libpcre2-dev pcre2.h pcre2-8)  # expressions of tokenizers
+headscope_require_library(Yaml libyaml-cpp-dev yaml-cpp/yaml.h yaml-cpp)  # vocabularies of Marian
+# Text of other scripts in pictures: joined, ordered, and in the system's fonts.
+headscope_require_library(HarfBuzz libharfbuzz-dev harfbuzz/hb.h harfbuzz)
+headscope_require_library(FriBidi libfribidi-dev fribidi/fribidi.h fribidi)
+headscope_require_library(Fontconfig libfontconfig-dev fontconfig/fontconfig.h fontconfig)
 
 # Single headers: stb_truetype for glyph outlines; the tests read PNG files with stb_image.
 find_path(HEADSCOPE_STB_INCLUDE NAMES stb/stb_truetype.h)

@@ -34,7 +34,7 @@ endif()
 # module headscope has all of them.
 set(rooms support tensor backend registry io text trees data autograd model import infer engine observe eval explore paint
           figures)
-set(libraries HeadscopeSentencePiece HeadscopeZstd HeadscopeUtf8proc HeadscopePcre2 HeadscopeYaml HeadscopeDnnl HeadscopeStb)
+set(libraries ${HEADSCOPE_REQUIRED_LIBRARIES} HeadscopeDnnl HeadscopeStb)
 foreach(name IN LISTS rooms ITEMS cpu_memory cpu_reference cpu vulkan cuda)
     if(TARGET headscope_${name})
         list(APPEND libraries headscope_${name})

@@ -10,9 +10,8 @@
 #include <zlib.h>
 
 #include "paint/coverage.h"
-#include "paint/glyphs.h"
+#include "paint/typesetter.h"
 #include "support/check.h"
-#include "support/utf8.h"
 
 namespace headscope {
 
@@ -100,24 +99,21 @@ private:
     void draw(const Polygon& polygon) { fill(scaled(polygon.corners)); }
 
     void draw(const Text& text) {
-        double length = 0.0;
-        for (std::size_t at = 0; at < text.content.size();) {
-            length += glyphs_.of(next_character(text.content, at), text.bold).advance;
-        }
-        double pen = text.anchor == Anchor::Start ? 0.0 : text.anchor == Anchor::Middle ? -length / 2.0 : -length;
-        for (std::size_t at = 0; at < text.content.size();) {
-            const Glyph& glyph = glyphs_.of(next_character(text.content, at), text.bold);
-            Contours contours = glyph.contours;
+        const SetText set = typesetter_.set(text.content, text.bold);
+        const double pen = text.anchor == Anchor::Start    ? 0.0
+                           : text.anchor == Anchor::Middle ? -set.width / 2.0
+                                                           : -set.width;
+        for (const SetGlyph& glyph : set.glyphs) {
+            Contours contours = glyph.face->glyph(glyph.index).contours;
             for (std::vector<Point>& contour : contours) {
                 for (Point& point : contour) {
-                    const double along = (point.x + pen) * text.size;
-                    const double up = point.y * text.size;
+                    const double along = (point.x + (pen + glyph.at.x)) * text.size;
+                    const double up = (point.y + glyph.at.y) * text.size;
                     point = text.upwards ? Point{(text.x - up) * scale_, (text.y - along) * scale_}
                                          : Point{(text.x + along) * scale_, (text.y - up) * scale_};
                 }
             }
             fill(contours);
-            pen += glyph.advance;
         }
     }
 
@@ -151,7 +147,7 @@ private:
     Bitmap& bitmap_;
     double scale_;
     Coverage coverage_;
-    Glyphs glyphs_;
+    Typesetter typesetter_;
     Role role_ = Role::Background;
     Colour colour_{};
     double alpha_ = 1.0;

@@ -1,4 +1,5 @@
-// Rasterises a drawing with the embedded font; the pixels are the same on every machine.
+// Rasterises a drawing with the embedded font, so that the pixels are the same on every machine. Only characters that
+// it lacks are drawn with fonts of the system.
 #pragma once
 
 #include <cstdint>

@@ -11,9 +11,9 @@
 #include <stb/stb_image.h>
 
 #include "paint/font.h"
-#include "paint/glyphs.h"
 #include "paint/png.h"
 #include "paint/text_width.h"
+#include "paint/typesetter.h"
 #include "support/check.h"
 #include "support/utf8.h"
 
@@ -94,27 +94,25 @@ TEST_CASE("Opacity blends with the background, and scale multiplies the size", "
 }
 
 TEST_CASE("The font has all characters that the figures need", "[font]") {
-    Glyphs glyphs;
-    const Glyph box = glyphs.of(0x1F642, false);  // a smiley, which the font lacks
-    CHECK(box.contours.size() == 2);
     for (const bool bold : {false, true}) {
+        Typeface face(bold);
         CHECK(font_bytes(bold).size() > 500000);
         const std::string text = "„Straße“ œ ▁its → × √ · – … <EOS> äöüéñ Ωλ Жя";
         for (std::size_t at = 0; at < text.size();) {
             const char32_t c = next_character(text, at);
-            if (c != ' ') {
-                CHECK(glyphs.of(c, bold).contours != box.contours);
-                CHECK_FALSE(glyphs.of(c, bold).contours.empty());
-            }
+            CHECK(face.index_of(c) != Typeface::kMissing);
+            CHECK((c == ' ' || !face.glyph(face.index_of(c)).contours.empty()));
         }
+        CHECK(face.index_of(0x1F642) == Typeface::kMissing);  // a smiley
+        CHECK(face.glyph(Typeface::kMissing).contours.size() == 2);
     }
-    CHECK(glyphs.of(0x200D, false).contours.empty());
-    CHECK(glyphs.of('W', true).advance > glyphs.of('W', false).advance);
+    Typeface regular(false), bold(true);
+    CHECK(bold.glyph(bold.index_of('W')).advance > regular.glyph(regular.index_of('W')).advance);
 }
 
 TEST_CASE("Glyph curves are smooth: U+25CF is a disc", "[font]") {
-    Glyphs glyphs;
-    const Glyph& disc = glyphs.of(0x25CF, false);
+    Typeface face(false);
+    const Glyph& disc = face.glyph(face.index_of(0x25CF));
     REQUIRE(disc.contours.size() == 1);
     double left = 1e9, right = -1e9, top = -1e9, bottom = 1e9;
     for (const Point& point : disc.contours[0]) {
@@ -130,12 +128,9 @@ TEST_CASE("Glyph curves are smooth: U+25CF is a disc", "[font]") {
 }
 
 TEST_CASE("Estimated label widths are close to the font's and never shorter", "[font]") {
-    Glyphs glyphs;
+    Typesetter typesetter;
     for (const std::string text : {"making", "governments", "application", "<EOS>", "Input-Input Layer5", "Würfel,"}) {
-        double length = 0.0;
-        for (std::size_t at = 0; at < text.size();) {
-            length += glyphs.of(next_character(text, at), false).advance;
-        }
+        const double length = typesetter.set(text, false).width;
         INFO(text << ": measured " << text_width(text) << ", drawn " << length);
         CHECK(text_width(text) > length * 0.97);
         CHECK(text_width(text) < length * 1.3);
