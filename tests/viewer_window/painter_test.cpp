@@ -17,21 +17,16 @@ namespace {
 // Dear ImGui with the embedded font and without a device.
 class Canvas {
 public:
-    Canvas() {
+    explicit Canvas(FontFinder find = system_fonts) : fonts(std::move(find)) {
         ImGui::CreateContext();
         ImGuiIO& io = ImGui::GetIO();
         io.IniFilename = nullptr;
         io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
         io.DisplaySize = ImVec2(1000.0F, 800.0F);
-        fonts.build(1.0F);
-#ifndef IMGUI_HAS_TEXTURES
-        unsigned char* pixels = nullptr;
-        int width = 0;
-        int height = 0;
-        io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
-#else
+#ifdef IMGUI_HAS_TEXTURES
         io.BackendFlags |= ImGuiBackendFlags_RendererHasTextures;
 #endif
+        load_fonts();
         ImGui::NewFrame();
     }
     Canvas(const Canvas&) = delete;
@@ -39,6 +34,23 @@ public:
     ~Canvas() {
         ImGui::EndFrame();
         ImGui::DestroyContext();
+    }
+
+    // A frame with what the one before it needed.
+    void next_frame() {
+        ImGui::EndFrame();
+        ImGui::GetIO().Fonts->Clear();
+        load_fonts();
+        ImGui::NewFrame();
+    }
+    void load_fonts() {
+        fonts.build(1.0F);
+#ifndef IMGUI_HAS_TEXTURES
+        unsigned char* pixels = nullptr;
+        int width = 0;
+        int height = 0;
+        ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
+#endif
     }
 
     ImDrawList& paint_on_background(const Drawing& drawing, const Placement& placement) {
@@ -163,4 +175,75 @@ TEST_CASE("There is a face for every size that drawings use", "[painter]") {
         CHECK(font->FindGlyphNoFallback(static_cast<ImWchar>(letter)) != nullptr);
     }
     CHECK(width_of(font, 16.0F, text, text + sizeof text - 1) > 20.0F);
+}
+
+TEST_CASE("joined letters are drawn as glyphs, once they are loaded") {
+    Canvas canvas;
+    const Text text{100.0, 100.0, 20.0, Anchor::Start, false, false, "سلام"};
+    const Drawing drawing{.width = 400.0, .height = 200.0, .primitives = {{.mark = {}, .colour = {}, .shape = text}}};
+    CHECK(canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F}).VtxBuffer.Size == 0);
+    CHECK_FALSE(canvas.fonts.complete());
+    canvas.next_frame();
+    CHECK(canvas.fonts.complete());
+    const ImDrawList& list = canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F});
+    CHECK(canvas.fonts.complete());
+    REQUIRE(list.VtxBuffer.Size == 3 * 4);  // lam and alef are one glyph
+    const Box box = box_of_vertices(list);
+    const auto width = static_cast<float>(canvas.fonts.set(text.content, false)->width) * 20.0F;
+    CHECK(box.left == Approx(100.0F).margin(3.0F));
+    CHECK(box.right == Approx(100.0F + width).margin(3.0F));
+    CHECK(box.bottom > 100.0F);  // meem has a tail below the line
+    CHECK(box.top > 78.0F);
+}
+
+TEST_CASE("characters that the embedded font lacks are loaded from a font that has them") {
+    int asked = 0;
+    Canvas canvas([&](char32_t, bool) {
+        ++asked;
+        return std::vector<FontFile>{{HEADSCOPE_SOURCE_DIR "/tests/paint/two_characters.ttf", 0}};
+    });
+    constexpr ImWchar kMiddle = 0x4E2D;
+    canvas.fonts.need("plain, and with \u2581 marks");
+    CHECK(canvas.fonts.complete());
+    canvas.fonts.need("中道");
+    CHECK_FALSE(canvas.fonts.complete());
+    CHECK(canvas.fonts.text()->FindGlyphNoFallback(kMiddle) == nullptr);
+    canvas.next_frame();
+    REQUIRE(canvas.fonts.text()->FindGlyphNoFallback(kMiddle) != nullptr);
+    canvas.fonts.need("中道");  // no font has the second
+    CHECK(canvas.fonts.complete());
+    CHECK(asked == 2);
+
+    const Text text{100.0, 100.0, 20.0, Anchor::Start, false, false, "中文"};
+    const Drawing drawing{.width = 400.0, .height = 200.0, .primitives = {{.mark = {}, .colour = {}, .shape = text}}};
+    canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F});
+    canvas.next_frame();
+    const Box box = box_of_vertices(canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F}));
+    CHECK(box.left == Approx(100.0F).margin(1.5F));
+    CHECK(box.right == Approx(140.0F).margin(2.0F));  // each is as wide as the text is high
+    CHECK(box.top == Approx(84.0F).margin(1.5F));
+    CHECK(box.bottom == Approx(100.0F).margin(1.5F));
+    CHECK(canvas.fonts.complete());
+}
+
+TEST_CASE("characters that no font has are drawn as boxes") {
+    Canvas canvas([](char32_t, bool) { return std::vector<FontFile>(); });
+    const Text text{100.0, 100.0, 20.0, Anchor::Start, false, false, "道"};
+    const Drawing drawing{.width = 400.0, .height = 200.0, .primitives = {{.mark = {}, .colour = {}, .shape = text}}};
+    const Box box = box_of_vertices(canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F}));
+    CHECK(canvas.fonts.complete());
+    CHECK(box.left == Approx(101.6F).margin(1.5F));
+    CHECK(box.right == Approx(112.4F).margin(1.5F));
+    CHECK(box.bottom == Approx(100.0F).margin(1.5F));
+}
+
+TEST_CASE("letters of the embedded font that the window does not load at first are loaded when drawn") {
+    Canvas canvas([](char32_t, bool) { return std::vector<FontFile>(); });
+    constexpr ImWchar kAyb = 0x0531;  // Armenian
+    const Text text{100.0, 100.0, 20.0, Anchor::Start, false, false, "Ա"};
+    const Drawing drawing{.width = 400.0, .height = 200.0, .primitives = {{.mark = {}, .colour = {}, .shape = text}}};
+    canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F});
+    CHECK_FALSE(canvas.fonts.complete());
+    canvas.next_frame();
+    CHECK(canvas.fonts.text()->FindGlyphNoFallback(kAyb) != nullptr);
 }

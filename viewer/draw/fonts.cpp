@@ -6,6 +6,7 @@
 #include <span>
 
 #include "paint/font.h"
+#include "support/utf8.h"
 
 namespace headscope::viewer {
 
@@ -36,6 +37,20 @@ constexpr ImWchar kRanges[] = {
 // A small set for large titles and numbers, to save texture space.
 constexpr ImWchar kLatin[] = {0x0020, 0x00FF, 0x2013, 0x2026, 0};
 
+// The UTF-8 of a character above U+00FF begins with 0xC4 or more.
+bool is_latin(std::string_view text) {
+    return std::none_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) >= 0xC4; });
+}
+
+bool within(const ImWchar* ranges, char32_t character) {
+    for (; *ranges != 0; ranges += 2) {
+        if (character >= ranges[0] && character <= ranges[1]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 ImFont* Fonts::add(float size, bool bold, const ImWchar* ranges) {
@@ -49,7 +64,23 @@ ImFont* Fonts::add(float size, bool bold, const ImWchar* ranges) {
     ImFont* font = ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<std::uint8_t*>(bytes.data()),  // NOLINT
                                                               static_cast<int>(bytes.size()), size, &config, ranges);
     faces_.push_back({size, bold, ranges == kLatin, font});
+    if (ranges == kRanges) {
+        add_needed(config, size);
+    }
     return font;
+}
+
+// Merges them into the font that was added last.
+void Fonts::add_needed(ImFontConfig config, float size) {
+    config.MergeMode = true;
+    for (const auto& [face, ranges] : needed_) {
+        const std::span<const std::uint8_t> bytes = face->bytes();
+        config.FontNo = face->face();
+        ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<std::uint8_t*>(bytes.data()),  // NOLINT, as above
+                                                   static_cast<int>(bytes.size()),
+                                                   size * static_cast<float>(face->line_height()) / kLineHeight,
+                                                   &config, ranges.data());
+    }
 }
 
 void Fonts::build(float scale) {
@@ -63,6 +94,49 @@ void Fonts::build(float scale) {
     add(std::round(kHugeSize * scale), true, kLatin);
     add(std::round(kTitleSize * scale), false, kLatin);
     ImGui::GetIO().FontDefault = text_;
+    complete_ = true;
+    std::vector<float> sizes;  // of text, where those above are of lines
+    for (const float size : {kSmallSize, kTextSize, kLargeSize, kHugeSize}) {
+        sizes.push_back(std::round(size * scale / kLineHeight));
+    }
+    glyphs_.load(sizes);
+}
+
+const SetText* Fonts::set(const std::string& text, bool bold) {
+    if (is_latin(text) || typesetter_.is_plain(text, bold)) {
+        return nullptr;
+    }
+    constexpr std::size_t kKept = 4096;
+    if (set_.size() > kKept) {
+        set_.clear();
+    }
+    const auto [at, is_new] = set_.try_emplace({text, bold});
+    if (is_new) {
+        at->second = typesetter_.set(text, bold);
+    }
+    return &at->second;
+}
+
+void Fonts::need(std::string_view text) {
+    if (is_latin(text)) {
+        return;
+    }
+    for (std::size_t at = 0; at < text.size();) {
+        const char32_t character = next_character(text, at);
+        if (within(kRanges, character) || character > static_cast<char32_t>(IM_UNICODE_CODEPOINT_MAX)) {
+            continue;
+        }
+        Typeface& face = typesetter_.face_for(character, false);
+        if (face.index_of(character) == Typeface::kMissing) {
+            continue;
+        }
+        std::vector<ImWchar>& ranges = needed_.try_emplace(&face, std::vector<ImWchar>{0}).first->second;
+        if (!within(ranges.data(), character)) {
+            const auto known = static_cast<ImWchar>(character);
+            ranges.insert(ranges.begin(), {known, known});
+            complete_ = false;
+        }
+    }
 }
 
 float Fonts::large_size() const {
@@ -70,9 +144,7 @@ float Fonts::large_size() const {
 }
 
 ImFont* Fonts::fitting(float size, bool bold, std::string_view text) const {
-    // The UTF-8 of a character above U+00FF begins with 0xC4 or more.
-    const bool latin =
-        std::none_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) >= 0xC4; });
+    const bool latin = is_latin(text);
     const Face* best = nullptr;
     for (const Face& face : faces_) {
         const bool nearer = best == nullptr || best->size < size;

@@ -15,9 +15,19 @@ bool outside(const ImVec4& clip, float left, float top, float right, float botto
     return right < clip.x || left > clip.z || bottom < clip.y || top > clip.w;
 }
 
+// From the top of a line to the baseline. Newer versions of Dear ImGui know it for each size.
+template <class Font>
+float ascent_of(Font& font, float size) {
+    if constexpr (requires { font.GetFontBaked(size); }) {
+        return font.GetFontBaked(size)->Ascent;
+    } else {
+        return font.Ascent * size / font.FontSize;
+    }
+}
+
 class Painter {
 public:
-    Painter(ImDrawList& list, const Placement& placement, const Fonts& fonts)
+    Painter(ImDrawList& list, const Placement& placement, Fonts& fonts)
         : list_(list), place_(placement), fonts_(fonts) {
         const ImVec2 low = list.GetClipRectMin();
         const ImVec2 high = list.GetClipRectMax();
@@ -86,11 +96,15 @@ public:
         if (em < 2.0F || text.content.empty()) {
             return;
         }
+        const SetText* set = fonts_.set(text.content, text.bold);
+        if (set == nullptr) {
+            fonts_.need(text.content);
+        }
         const float size = em * kLineHeight;
-        ImFont* font = fonts_.fitting(size, text.bold, text.content);
+        ImFont* font = set != nullptr ? nullptr : fonts_.fitting(size, text.bold, text.content);
         const char* begin = text.content.data();
         const char* end = begin + text.content.size();
-        const float width = width_of(font, size, begin, end);
+        const float width = set != nullptr ? static_cast<float>(set->width) * em : width_of(font, size, begin, end);
         const float before = text.anchor == Anchor::Start ? 0.0F : text.anchor == Anchor::Middle ? 0.5F : 1.0F;
         const ImVec2 anchor = place_.to_window(text.x, text.y);
         const float reach = text.upwards ? size : width;
@@ -98,11 +112,16 @@ public:
         if (outside(clip_, anchor.x - reach, anchor.y - rise, anchor.x + reach, anchor.y + rise)) {
             return;
         }
-        // No clipping here, since upwards text is rotated to its place below.
-        constexpr float kFar = 1e9F;
         const int first = list_.VtxBuffer.Size;
-        font->RenderText(&list_, size, ImVec2(anchor.x - before * width, anchor.y - kAscent * em), colour,
-                         ImVec4(-kFar, -kFar, kFar, kFar), begin, end);
+        const ImVec2 start(anchor.x - before * width, anchor.y);
+        if (set != nullptr) {
+            put_glyphs(*set, em, start, colour);
+        } else {
+            // No clipping here, since upwards text is rotated to its place below.
+            constexpr float kFar = 1e9F;
+            font->RenderText(&list_, size, ImVec2(start.x, start.y - kAscent * em), colour,
+                             ImVec4(-kFar, -kFar, kFar, kFar), begin, end);
+        }
         if (!text.upwards) {
             return;
         }
@@ -113,19 +132,34 @@ public:
     }
 
 private:
-    // Of the embedded font, in ems. Dear ImGui measures sizes by line height.
-    static constexpr float kLineHeight = 1.164F;
-    static constexpr float kAscent = 0.928F;  // from the top of a line to the baseline
+    // `start`: on the baseline. Glyphs that are not loaded yet appear in a later frame; those that no font has, or no
+    // private character is left for, are boxes.
+    void put_glyphs(const SetText& set, float em, ImVec2 start, ImU32 colour) {
+        for (const SetGlyph& glyph : set.glyphs) {
+            const ImVec2 origin(start.x + static_cast<float>(glyph.at.x) * em,
+                                start.y - static_cast<float>(glyph.at.y) * em);
+            const ImWchar character =
+                glyph.index == Typeface::kMissing ? ImWchar{0} : fonts_.glyphs().character_of(glyph);
+            ImFont* font = fonts_.glyphs().font(*glyph.face, em);
+            if (character == 0) {
+                list_.AddRect(ImVec2(origin.x + 0.12F * em, origin.y - 0.69F * em),
+                              ImVec2(origin.x + 0.58F * em, origin.y - 0.04F * em), colour, 0.0F, 0, 0.07F * em);
+            } else if (font != nullptr) {
+                const float size = em * static_cast<float>(glyph.face->line_height());
+                font->RenderChar(&list_, size, ImVec2(origin.x, origin.y - ascent_of(*font, size)), colour, character);
+            }
+        }
+    }
 
     ImDrawList& list_;
     const Placement& place_;
-    const Fonts& fonts_;
+    Fonts& fonts_;
     ImVec4 clip_;
 };
 
 }  // namespace
 
-void paint(ImDrawList& list, const Drawing& drawing, const Placement& placement, const Fonts& fonts) {
+void paint(ImDrawList& list, const Drawing& drawing, const Placement& placement, Fonts& fonts) {
     Painter painter(list, placement, fonts);
     for (const Primitive& primitive : drawing.primitives) {
         const ImU32 colour = to_u32(primitive.colour, primitive.alpha);

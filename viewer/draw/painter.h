@@ -21,6 +21,6 @@ struct Placement {
 };
 
 // Skips primitives outside the list's clip rectangle.
-void paint(ImDrawList& list, const Drawing& drawing, const Placement& placement, const Fonts& fonts);
+void paint(ImDrawList& list, const Drawing& drawing, const Placement& placement, Fonts& fonts);
 
 }  // namespace headscope::viewer

@@ -50,7 +50,7 @@ float zoom_of(const CanvasMemory& memory, const Drawing& drawing, ImVec2 room, c
     return across >= options.least_fit ? std::min(across, 1.0F) : 1.0F;  // if it must scroll anyway, keep it readable
 }
 
-PanelEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,
+PanelEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, Fonts& fonts,
                         Probes& probes, const CanvasOptions& options) {
     PanelEvents events;
     ImGui::BeginChild(name.c_str(), ImVec2(0.0F, 0.0F), false, ImGuiWindowFlags_HorizontalScrollbar);
@@ -85,7 +85,10 @@ PanelEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasM
         if (events.hovered.has_value()) {
             const std::string text = options.tip ? options.tip(*events.hovered) : events.hovered->tip;
             if (!text.empty()) {
-                tooltip(text, kTipWidth, options.bars ? options.bars(*events.hovered) : std::vector<TipBar>{});
+                const auto bars = options.bars ? options.bars(*events.hovered) : std::vector<TipBar>{};
+                fonts.need(text);
+                std::ranges::for_each(bars, [&](const TipBar& bar) { fonts.need(bar.label); });
+                tooltip(text, kTipWidth, bars);
                 probes.value(name + ".tip", text);
             }
         }

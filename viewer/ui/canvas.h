@@ -42,7 +42,7 @@ constexpr float kLargestZoom = 8.0F;
 
 // Fills the available space. Ctrl+wheel zooms about the pointer, the middle button drags. `drawing` must live until the
 // next frame.
-PanelEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,
+PanelEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, Fonts& fonts,
                         Probes& probes, const CanvasOptions& options);
 
 }  // namespace headscope::viewer

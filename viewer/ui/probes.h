@@ -29,6 +29,13 @@ public:
     // one. nullopt if there are none.
     std::optional<ImVec2> any(std::size_t number) const;
     std::optional<std::string> value_of(const std::string& name) const;
+    // Every value: the texts of most widgets.
+    template <class Each>
+    void each_text(const Each& each) const {
+        for (const auto& [name, text] : values_) {
+            each(text);
+        }
+    }
     // All names and values, for error messages.
     std::string list() const;
 

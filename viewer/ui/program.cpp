@@ -25,6 +25,7 @@ namespace {
 
 constexpr double kFollowInterval = 1.0;  // seconds between checks of a running training
 constexpr int kPageOfPalette = 10;
+constexpr double kFontInterval = 0.3;   // seconds between loading characters that were missing
 constexpr double kPlayInterval = 0.45;  // seconds per decoding step
 
 std::vector<ScriptLine> read_script(const std::string& path) {
@@ -54,13 +55,14 @@ public:
             apply_theme(ui_.ink(), ui_.scale());
         });
         if (!options.script.empty()) {
-            ScriptPlayer::Stage stage{.window = window_,
-                                      .probes = ui_.probes,
-                                      .commands = ui_.commands,
-                                      .drop = [this](const std::string& path) { drop(path); },
-                                      .busy = [this] { return session_.busy() || ui_.devices.valid(); },
-                                      .shoot = [this](const std::string& path) { shot_ = path; },
-                                      .times = [this](const std::string& label) { print_times(label); }};
+            ScriptPlayer::Stage stage{
+                .window = window_,
+                .probes = ui_.probes,
+                .commands = ui_.commands,
+                .drop = [this](const std::string& path) { drop(path); },
+                .busy = [this] { return session_.busy() || ui_.devices.valid() || !ui_.fonts.complete(); },
+                .shoot = [this](const std::string& path) { shot_ = path; },
+                .times = [this](const std::string& label) { print_times(label); }};
             player_.emplace(std::move(script_), options.script, std::move(stage));
         }
         start_recording();
@@ -95,7 +97,7 @@ private:
     // The timeout for waiting, in seconds; 0: none.
     double timeout() const {
         const bool soon = session_.follows_run() || !session_.notices().empty();  // notices expire
-        return ui_.playing ? kPlayInterval : soon ? kFollowInterval : 0.0;
+        return !ui_.fonts.complete() ? kFontInterval : ui_.playing ? kPlayInterval : soon ? kFollowInterval : 0.0;
     }
 
     void start_recording() {
@@ -182,8 +184,13 @@ private:
                 ui_.probes.clear();
                 ui_.probes.value("window.title", title_);
                 show_shell(ui_);
+                ui_.probes.each_text([this](const std::string& text) { ui_.fonts.need(text); });
             },
             file.empty() ? nullptr : &picture);
+        if (!ui_.fonts.complete() && now - fonts_built_ >= std::chrono::duration<double>(kFontInterval)) {
+            fonts_built_ = now;
+            window_.request_fonts();
+        }
         if (!file.empty()) {
             atomic_write_file(file, to_png(Bitmap{picture.width, picture.height, std::move(picture.pixels)}));
         }
@@ -221,6 +228,7 @@ private:
     std::vector<double> frame_times_;  // ms, of a script's frames since print_times()
     ScriptRecorder recorded_;
     std::string title_;
+    History::Clock::time_point fonts_built_{};
     Architecture family_{};                  // that the commands are for
     std::vector<AttentionKind> attentions_;  // likewise
 };

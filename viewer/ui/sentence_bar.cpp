@@ -98,6 +98,7 @@ void history_menu(Interface& ui) {
         }
         ImGui::TextDisabled("%s", title);
         for (std::size_t index = 0; index < texts.size(); ++index) {
+            ui.fonts.need(texts[index]);
             const float width = ImGui::CalcTextSize(texts[index].c_str()).x;
             if (text_row(fmt::format("{}{}", probe, index), texts[index], false, width)) {
                 begin_sentence(ui, texts[index]);

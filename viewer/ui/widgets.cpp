@@ -165,6 +165,7 @@ void Interface::heading(const std::string& text) {
 }
 
 void Interface::remark(const std::string& text, const std::string& name) {
+    fonts.need(text);
     ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(ink().faint));
     ImGui::PushTextWrapPos(0.0F);
     ImGui::TextUnformatted(text.c_str());
