@@ -42,6 +42,23 @@ endif()
 # For code whose compile time matters more than its run time.
 set(HEADSCOPE_QUICK_TO_COMPILE $<$<CONFIG:Release>:-O1>)
 
+# The libraries share a precompiled header, which saves a fifth of the time of a whole build. ccache saves more, and it
+# does not know by default what it may keep of files that use one.
+set(precompile OFF)
+if(NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT CMAKE_CXX_CLANG_TIDY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(precompile ON)
+endif()
+option(HEADSCOPE_PRECOMPILED_HEADERS "Precompile headers of the standard library" ${precompile})
+set(HEADSCOPE_WITHOUT_FMT support tensor)  # its header is among them
+function(headscope_precompile_headers)
+    if(HEADSCOPE_PRECOMPILED_HEADERS)
+        file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/standard_headers.cpp CONTENT "" @ONLY)
+        add_library(headscope_standard_headers OBJECT ${CMAKE_BINARY_DIR}/standard_headers.cpp)
+        target_link_libraries(headscope_standard_headers PRIVATE headscope_flags fmt::fmt)
+        target_precompile_headers(headscope_standard_headers PRIVATE ${PROJECT_SOURCE_DIR}/cmake/standard_headers.h)
+    endif()
+endfunction()
+
 # Sets `result` to all sources directly in FOLDERS, a list that may contain wildcards.
 function(headscope_sources result folders)
     list(TRANSFORM folders PREPEND ${PROJECT_SOURCE_DIR}/)
@@ -57,6 +74,9 @@ function(headscope_library name folders)
     if(sources)
         set(scope PUBLIC)
         add_library(headscope_${name} ${sources})
+        if(HEADSCOPE_PRECOMPILED_HEADERS AND NOT name IN_LIST HEADSCOPE_WITHOUT_FMT)
+            target_precompile_headers(headscope_${name} REUSE_FROM headscope_standard_headers)
+        endif()
     else()
         set(scope INTERFACE)
         add_library(headscope_${name} INTERFACE)
