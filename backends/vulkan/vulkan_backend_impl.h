@@ -106,6 +106,7 @@ private:
     void convert(const Copy& op);
     Tensor widened(const Tensor& tensor);  // a copy in F32
     void dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first);
+    void rotate_tiles(const Rotate& op, std::int64_t first_position);
     // What a linear layer's product does in addition. Activations: None or Relu.
     struct Epilogue {
         Tensor bias = {};

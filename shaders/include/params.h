@@ -398,6 +398,25 @@ struct CacheAppendParams {
     uint cache_strides[3];
 };
 
+// One invocation four pairs of columns; the shape's last dimension counts pairs. The table's binding holds rows
+// [turns_first, turns_first + turns_rows) of `positions`. `sign` is -1 for the inverse.
+#define ROTATE_BINDINGS(B) B(0, x) B(1, turns) B(2, first) B(3, out)
+#define ROTATE_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, dimensions) C(4, neighbours)
+HEADSCOPE_CONSTANTS(RotateConstants, ROTATE_CONSTANTS)
+struct RotateParams {
+    HEADSCOPE_BINDINGS(ROTATE_BINDINGS)
+    uint fours;
+    uint shape[4];
+    uint x_strides[3];
+    uint out_strides[3];
+    uint positions;
+    uint turns_first;
+    uint turns_rows;
+    uint first_position;
+    uint has_first;
+    float sign;
+};
+
 // One invocation four elements of one of the rows [first_key, first_key + rows) of each head.
 #define MASK_KEYS_BINDINGS(B) B(0, x) B(1, key_lengths) B(2, query_offset) B(3, out) B(4, key_ranges)
 struct MaskKeysParams {

@@ -16,6 +16,7 @@
 #include "backend/ops/matmul.h"
 #include "backend/ops/optimizer.h"
 #include "backend/ops/recurrent.h"
+#include "backend/ops/rotary.h"
 #include "backend/ops/search.h"
 #include "backend/ops_fwd.h"
 

@@ -28,6 +28,7 @@
     X(MaskKeys)               \
     X(Embed)                  \
     X(EmbedBackward)          \
+    X(Rotate)                 \
     X(Unfold)                 \
     X(SumTaps)                \
     X(RouteTokens)            \

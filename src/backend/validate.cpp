@@ -133,6 +133,13 @@ void check_rules(const MaskKeys& op) {
     expect(op, op.queries >= 1, [&] { return "queries must be at least 1, found " + std::to_string(op.queries); });
 }
 
+void check_rules(const Rotate& op) {
+    expect(op, 2 * op.turns.dim(2) <= op.x.dim(3), [&] {
+        return "turns must have at most half as many pairs as x has columns, found " + op.turns.to_string() + " and " +
+               op.x.to_string();
+    });
+}
+
 void check_rules(const SmoothedCrossEntropy& op) {
     expect(op, op.epsilon >= 0.0F && op.epsilon < 1.0F,
            [&] { return "epsilon must be in [0, 1), found " + std::to_string(op.epsilon); });

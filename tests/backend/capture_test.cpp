@@ -171,6 +171,7 @@ cache_append: cache out partial
 mask_keys: out out
 embed: out out
 embed_backward: grad_table gradient
+rotate: out out
 unfold: out out
 sum_taps: out gradient
 route_tokens: probabilities out, chosen out, slots out, sources out, weights out, keys out, shares out, sums out

@@ -12,6 +12,7 @@
 #include "backend/ops/matmul.h"
 #include "backend/ops/optimizer.h"
 #include "backend/ops/recurrent.h"
+#include "backend/ops/rotary.h"
 #include "backend/ops/search.h"
 #include "backend/overlap.h"
 #include "support/check.h"
@@ -91,6 +92,14 @@ TEST_CASE("a recurrent step is within its documents", "[validate]") {
     CHECK_THAT(refusal(op), Contains("found -1"));
     op.at.position = 1;
     CHECK(refusal(op).empty());
+}
+
+TEST_CASE("no more pairs are turned than a row has", "[validate]") {
+    const Tensor x = make({1, 2, 3, 5});
+    CHECK(refusal(Rotate{.x = x, .turns = make({4, 2, 2}), .out = x}).empty());
+    CHECK_THAT(refusal(Rotate{.x = x, .turns = make({4, 2, 3}), .out = x}),
+               Contains("turns must have at most half as many pairs as x has columns"));
+    CHECK_THAT(refusal(Rotate{.x = x, .turns = make({4, 3, 2}), .out = x}), Contains("turns must have the shape"));
 }
 
 TEST_CASE("no operand exceeds its buffer", "[validate]") {

@@ -150,13 +150,13 @@ baseline() {
     for side in cpu vulkan; do
         build "$side" || { cat "$WORK/build.log" >&2; exit 1; }
         for family in elementwise matmul bias layer_norm batch_norm attention additive embedding convolution experts loss \
-            optimizer recurrent search; do
+            optimizer recurrent rotary search; do
             is_wanted "$family" "$side" || continue
             prove_without "$side" "$family"
         done
     done
     for family in elementwise matmul bias layer_norm batch_norm attention additive embedding convolution experts loss \
-        optimizer recurrent; do
+        optimizer recurrent rotary; do
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
     for family in "${!CUDA_OPS[@]}"; do
@@ -329,6 +329,16 @@ mutant recurrent cpu 'the cells of padding are lost' backends/cpu/recurrent.cpp 
     'std::copy_n(row.state, row.state == row.next_state ? 0 : d, row.next_state);' ''
 mutant recurrent oracle 'the update gate works the other way round' backends/cpu/reference/recurrent.cpp \
     '(1 - z) * n + z * new_hidden' 'z * n + (1 - z) * new_hidden'
+
+mutant rotary cpu 'neighbours share the sine of the first pair' backends/cpu/rotary.cpp \
+    'const float a = x[2 * p];
+        const float b = x[2 * p + 1];
+        const float sine = sign * turn[pairs + p];' \
+    'const float a = x[2 * p];
+        const float b = x[2 * p + 1];
+        const float sine = sign * turn[pairs];'
+mutant rotary oracle 'the inverse turns as the forward pass does' backends/cpu/reference/rotary.cpp \
+    '(op.inverse ? -1 : 1)' '1'
 
 mutant search cpu 'of equal entries the last comes first' backends/cpu/search.cpp \
     'return a > b ||' 'return a >= b ||'

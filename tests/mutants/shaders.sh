@@ -362,6 +362,15 @@ mutant convolution vulkan 'padding is written' shaders/include/taps.glsl \
 mutant convolution vulkan 'a document reads the next one' shaders/include/taps.glsl \
     'at >= ranges[range] && at < ranges[range + 1u]' 'at >= ranges[range]'
 
+mutant rotary vulkan 'the first position past the table is left as it was' shaders/rotate.comp \
+    'before < int(p.positions) - int(index)' 'before <= int(p.positions) - int(index)'
+mutant rotary vulkan 'both columns of a pair turn the same way' shaders/rotate.comp \
+    'b * cosines + a * sines' 'b * cosines - a * sines'
+mutant rotary vulkan 'the last two of four pairs of neighbours are the first two' shaders/rotate.comp \
+    'vec4(low.yw, high.yw)' 'vec4(low.yw, low.yw)'
+mutant rotary vulkan 'the cached tokens are not counted' shaders/rotate.comp \
+    'uint(before + int(index)) - p.turns_first' 'index - p.turns_first'
+
 mutant experts vulkan 'of equal experts the last is chosen' shaders/route_tokens.comp \
     'logits[from + e] > largest' 'logits[from + e] >= largest'
 mutant experts vulkan 'an expert is chosen twice' shaders/route_tokens.comp \

@@ -53,6 +53,9 @@ TEST_CASE("the optimizer agrees with the oracle", "[optimizer]") {
 TEST_CASE("steps of recurrent layers agree with the oracle", "[recurrent]") {
     check_cases_of("recurrent");
 }
+TEST_CASE("rotary positions agree with the oracle", "[rotary]") {
+    check_cases_of("rotary");
+}
 TEST_CASE("search agrees with the oracle", "[search]") {
     check_cases_of("search");
 }
@@ -93,17 +96,21 @@ TEST_CASE("gradients of mixtures of experts equal central differences", "[expert
 TEST_CASE("the loss's gradient equals central differences", "[loss][gradients]") {
     check_gradients_of("loss");
 }
+TEST_CASE("the gradient of rotary positions equals central differences", "[rotary][gradients]") {
+    check_gradients_of("rotary");
+}
 TEST_CASE("gradients of recurrent steps equal central differences", "[recurrent][gradients]") {
     check_gradients_of("recurrent");
 }
 
 TEST_CASE("every family of the catalogue is tested above, and its groups have unique names", "[catalogue]") {
-    const std::set<std::string> tested{
-        "elementwise", "matmul",    "linear", "bias",        "layer_norm", "attention",  "edit_attention", "embedding",
-        "loss",        "optimizer", "search", "convolution", "recurrent",  "batch_norm", "additive",       "experts"};
-    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear", "bias",        "layer_norm",
-                                               "attention",   "embedding", "loss",   "convolution", "recurrent",
-                                               "batch_norm",  "additive",  "experts"};
+    const std::set<std::string> tested{"elementwise", "matmul",         "linear",    "bias",       "layer_norm",
+                                       "attention",   "edit_attention", "embedding", "loss",       "optimizer",
+                                       "search",      "convolution",    "recurrent", "batch_norm", "additive",
+                                       "experts",     "rotary"};
+    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear",  "bias",        "layer_norm",
+                                               "attention",   "embedding", "loss",    "convolution", "recurrent",
+                                               "batch_norm",  "additive",  "experts", "rotary"};
     for (const Family& family : catalogue()) {
         INFO(family.name);
         CHECK(tested.count(family.name) == 1);

@@ -9,7 +9,7 @@ const std::vector<Family>& catalogue() {
         attention_cases::family(),   additive_cases::family(),    edit_attention_cases::family(),
         embedding_cases::family(),   convolution_cases::family(), experts_cases::family(),
         loss_cases::family(),        optimizer_cases::family(),   recurrent_cases::family(),
-        search_cases::family()};
+        rotary_cases::family(),      search_cases::family()};
     return kFamilies;
 }
 

@@ -55,6 +55,9 @@ Family family();
 namespace recurrent_cases {
 Family family();
 }
+namespace rotary_cases {
+Family family();
+}
 namespace search_cases {
 Family family();
 }
