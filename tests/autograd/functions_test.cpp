@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "autograd/rotary.h"
 #include "backend/ops/attention.h"
 #include "backend/ops/matmul.h"
 #include "gradient_check.h"
@@ -37,6 +38,24 @@ TEST_CASE("linear's gradients agree with central differences") {
         };
         CHECK(check.worst({{2, 3, 5}, {4, 5}}, function) < kTolerance);
         CHECK(check.worst({{2, 3, 5}, {4, 5}}, function, true) < kTolerance);
+    }
+}
+
+TEST_CASE("a view that is turned in place gives its variable the right gradient") {
+    GradientCheck check;
+    for (const bool neighbours : {false, true}) {
+        const Turns turns{.table = make_from_host(check.backend(), {4, 2, 1}, DType::F64, noise(8, 3)),
+                          .first = {},
+                          .each_row = false,
+                          .neighbours = neighbours};
+        // Two heads of three columns, of which two are turned, and two columns of no head.
+        const auto turned = [&](Context& ctx, const std::vector<Var>& in) {
+            const Var packed = linear(ctx, in[0], in[1]);
+            rotate(ctx, packed.narrow(2, 0, 6).heads(2), turns);
+            return packed;
+        };
+        CHECK(check.worst({{2, 3, 5}, {8, 5}}, turned) < kTolerance);
+        CHECK(check.worst({{2, 3, 5}, {8, 5}}, turned, true) < kTolerance);
     }
 }
 
