@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -204,6 +205,32 @@ ConfigField<ConfigOf<Member>> ids_field(const char* key, Member member, std::int
                 }
                 return list;
             }};
+}
+
+// A list of numbers, or of integers.
+template <class Member>
+ConfigField<ConfigOf<Member>> numbers_field(const char* key, Member member, double least, double most,
+                                            const char* meaning) {
+    using Config = ConfigOf<Member>;
+    using Number = typename ValueOf<Member>::value_type;
+    const auto place = at(member);
+    const std::string values =
+        fmt::format("list of {}, {} to {}", std::is_integral_v<Number> ? "integers" : "numbers", least, most);
+    return {key, values, meaning,
+            [=](ConfigReader& reader, Config& config) {
+                if (!reader.has(key)) {
+                    return;
+                }
+                place.in(config).clear();
+                for (const nlohmann::json& item : reader.list(key)) {
+                    const bool fits = std::is_integral_v<Number> ? item.is_number_integer() : item.is_number();
+                    if (!fits || item < least || item > most) {
+                        reader.fail(key, fmt::format("must be of the form: {}; found {}", values, item.dump()));
+                    }
+                    place.in(config).push_back(item.get<Number>());
+                }
+            },
+            [=](const Config& config) { return nlohmann::json(place.in(config)); }};
 }
 
 // An object of ids.

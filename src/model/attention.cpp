@@ -5,6 +5,7 @@
 #include "autograd/hooks.h"
 #include "backend/dropout_rule.h"
 #include "backend/ops/elementwise.h"
+#include "model/rotary.h"
 
 namespace headscope {
 
@@ -14,19 +15,21 @@ bool later_hidden(const ModelConfig& config, AttentionKind kind) {
     return kind == AttentionKind::DecoderSelf && !reads_whole(config, kind);
 }
 
-Block block_of(const ModelConfig& config, AttentionKind kind) {
-    const bool restricted = kind != AttentionKind::Cross && mixer_of(config, kind) == MixerKind::Restricted;
+Block block_of(const ModelConfig& config, AttentionSite site) {
+    const AttentionKind kind = site.kind;
+    const bool self = kind != AttentionKind::Cross;
+    const std::int64_t window = self ? window_of(config, kind, site.layer) : 0;
     return {
         .kind = BlockKind::Attention,
         .title = later_hidden(config, kind) ? "Masked Multi-Head Attention" : "Multi-Head Attention",
         .detail = fmt::format(
-            "{} heads of {}{}{}{}{}", config.attention.heads, config.attention.d_k,
+            "{} heads of {}{}{}{}{}{}", config.attention.heads, config.attention.d_k,
             config.attention.d_k == config.attention.d_v ? "" : fmt::format(", {}", config.attention.d_v),
             config.attention.groups() == config.attention.heads
                 ? ""
                 : fmt::format(", in {} group{}", config.attention.groups(), config.attention.groups() == 1 ? "" : "s"),
             config.attention.score == AttentionScore::Additive ? ", additive" : "",
-            restricted ? fmt::format(", r = {}", config.mixer.window) : ""),
+            self && is_turned(config, site.layer) ? ", rotary" : "", window > 0 ? fmt::format(", r = {}", window) : ""),
         .attention = kind};
 }
 
@@ -47,7 +50,7 @@ MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& s
     const std::vector<Scope::Rows> q = {{"q", query_columns_}};
     const std::vector<Scope::Rows> kv = {{"k", key_columns_}, {"v", value_columns_}};
     const std::vector<Scope::Rows> qkv = {q[0], kv[0], kv[1]};
-    scope.block(block_of(config, site.kind));
+    scope.block(block_of(config, site));
     queries_weight_ = scope.weight(cross ? q : qkv, config.d_model, Initial::AttentionInput);
     if (cross) {
         memory_weight_ = memory.weight(kv, config.d_model, Initial::AttentionInput);
@@ -57,7 +60,7 @@ MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& s
         memory_bias_ = cross ? memory.bias(kv) : Var();
     }
     output_weight_ = scope.weight({{"output", config.d_model}}, heads_ * config.attention.d_v);
-    if (config.attention.bias) {
+    if (config.attention.bias && config.attention.output_bias) {
         output_bias_ = scope.bias({{"output", config.d_model}});
     }
     if (config.attention.score == AttentionScore::Additive) {
@@ -74,8 +77,9 @@ Var MultiHeadAttention::project(Context& ctx, const Var& x, const Var& weight, c
     return linear_activation(ctx, x, weight, bias, Activation::None);
 }
 
-MultiHeadAttention::Projected MultiHeadAttention::project_self(Context& ctx, const Var& x) const {
+MultiHeadAttention::Projected MultiHeadAttention::project_self(Context& ctx, const Var& x, const Turns& turns) const {
     const Var packed = project(ctx, x, queries_weight_, queries_bias_);  // [batch, length, columns of q, k and v]
+    rotate(ctx, packed.narrow(2, 0, query_columns_ + key_columns_).heads(heads_ + groups_), turns);
     const bool one_width = key_columns_ == value_columns_;
     return {packed.narrow(2, 0, query_columns_).heads(heads_),
             {packed.narrow(2, query_columns_, key_columns_).heads(groups_),
@@ -122,8 +126,9 @@ Var MultiHeadAttention::heads_at_site(Context& ctx, const Var& attended) const {
     return Var(joined);
 }
 
-Var MultiHeadAttention::self(Context& ctx, const Var& x, const AttentionMask& mask, const Var& by_distance) const {
-    const Projected projected = project_self(ctx, x);
+Var MultiHeadAttention::self(Context& ctx, const Var& x, const AttentionMask& mask, const Var& by_distance,
+                             const Turns& turns) const {
+    const Projected projected = project_self(ctx, x, turns);
     return attend_and_project(ctx, projected.queries, projected.to, mask, by_distance);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "autograd/rotary.h"
 #include "model/residual.h"
 
 namespace headscope {
@@ -20,8 +21,8 @@ public:
     MultiHeadAttention(const ModelConfig& config, const Scope& scope, AttentionSite site, DropoutSites& sites);
 
     // Queries, keys and values of x [batch, length, d_model] by one packed product; result [batch, length, d_model].
-    // `by_distance`: see RelativeTable; it may be undefined.
-    Var self(Context& ctx, const Var& x, const AttentionMask& mask, const Var& by_distance) const;
+    // `by_distance`: see RelativeTable; it and `turns` may be undefined.
+    Var self(Context& ctx, const Var& x, const AttentionMask& mask, const Var& by_distance, const Turns& turns) const;
     // Queries of x [batch, queries, d_model], keys and values of memory [batch, keys, d_model].
     Var cross(Context& ctx, const Var& x, const Var& memory, const AttentionMask& mask) const;
 
@@ -31,7 +32,7 @@ public:
         KeysAndValues to;
         Var both;  // [batch, 2 groups, length, d_k], keys first; undefined unless d_k = d_v
     };
-    Projected project_self(Context& ctx, const Var& x) const;
+    Projected project_self(Context& ctx, const Var& x, const Turns& turns) const;
     Var project_queries(Context& ctx, const Var& x) const;
     // Keys and values of a cross-attention, packed [batch, length, groups * (d_k + d_v)], and the same split into
     // groups.

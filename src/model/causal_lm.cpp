@@ -8,7 +8,7 @@ CausalLm::CausalLm(const ModelConfig& config, const Scope& model)
 CausalLm::CausalLm(const ModelConfig& config, const Scope& model, const EmbeddingTable& table)
     : Generator(config),
       stack_(config, model.in("decoder").for_each(&MultiplyAdds::target_token),
-             {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf}, table.weight, sinusoids_, sites_),
+             {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf}, table.weight, positions_, sites_),
       projection_(config, model, table) {}
 
 Var CausalLm::states(Context& ctx, const DeviceBatch& batch) const {

@@ -21,6 +21,8 @@ enum class ConvolutionForm : std::uint8_t { Contiguous, Separable };
 enum class AttentionScore : std::uint8_t { ScaledDotProduct, DotProduct, Additive };
 enum class Positions : std::uint8_t { Sinusoid, Learned, Index, Normalised, None };
 enum class RelativePositions : std::uint8_t { None, Buckets, LayerBuckets };
+enum class Rotary : std::uint8_t { None, Plain, Linear, Ntk, Yarn, Llama3, Factors };
+enum class RotaryPairs : std::uint8_t { Halves, Neighbours };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
 enum class EmbeddingNorm : std::uint8_t { None, Last, First };
 enum class OutputTransform : std::uint8_t { None, Activation, Gelu };
@@ -40,6 +42,7 @@ struct AttentionConfig {
     AttentionScore score = AttentionScore::ScaledDotProduct;
     std::int64_t kv_heads = 0;
     bool bias = false;
+    bool output_bias = true;
     bool cross = true;
     // The groups of heads that share keys and values.
     std::int64_t groups() const { return kv_heads > 0 ? kv_heads : heads; }
@@ -58,6 +61,7 @@ struct MixerConfig {
     MixerKind encoder = MixerKind::SelfAttention;
     MixerKind decoder = MixerKind::SelfAttention;
     std::int64_t window = 0;
+    std::vector<std::int32_t> window_pattern = {};
     ConvolutionConfig convolution;
     bool bidirectional = false;
     bool operator==(const MixerConfig&) const = default;
@@ -94,12 +98,29 @@ struct RelativePositionsConfig {
     bool operator==(const RelativePositionsConfig&) const = default;
 };
 
+struct RotaryConfig {
+    Rotary kind = Rotary::None;
+    double base = 10000.0;
+    std::int64_t columns = 0;
+    RotaryPairs pairs = RotaryPairs::Halves;
+    double factor = 1.0;
+    std::int64_t original_length = 2048;
+    double low = 1.0;
+    double high = 32.0;
+    double magnitude = 1.0;
+    std::vector<double> factors = {};
+    std::vector<std::int32_t> pattern = {};
+    double window_base = 0.0;
+    bool operator==(const RotaryConfig&) const = default;
+};
+
 struct PositionsConfig {
     Positions kind = Positions::Sinusoid;
     SinusoidLayout layout = SinusoidLayout::Interleaved;
     std::int64_t first = 0;
     std::int64_t columns = 0;
     RelativePositionsConfig relative;
+    RotaryConfig rotary;
     bool operator==(const PositionsConfig&) const = default;
 };
 

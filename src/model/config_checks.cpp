@@ -31,6 +31,7 @@ public:
         generation();
         experts();
         positions();
+        rotary();
         tying();
         adaptive_output();
         ids();
@@ -68,6 +69,7 @@ private:
         matrix("feed-forward", std::max<std::int64_t>(f.experts.count, 1) * std::max(f.d_ff, f.decoder_d_ff));
         matrix("source embedding", config_.source_vocabulary);
         matrix("target embedding", config_.target_vocabulary);
+        matrix("position", config_.positions.kind == Positions::Learned ? config_.max_length : 0);
         require(
             config_.embedding.norm != EmbeddingNorm::First ||
                 (is_translator() && config_.norm.type != NormType::Batch && config_.positions.columns == 0),
@@ -140,11 +142,42 @@ private:
         require(r.kind == RelativePositions::None || r.distance > r.buckets / 2, "positions.relative.distance",
                 "must be above {}, half of \"positions.relative.buckets\", found {}", r.buckets / 2, r.distance);
         // Without positions a causal model still knows how many tokens came before.
-        require(p.kind != Positions::None || r.kind != RelativePositions::None ||
-                    !attends(config_, AttentionKind::EncoderSelf),
-                "positions.kind",
-                "must not be \"none\" without \"positions.relative\" unless \"architecture\" is \"causal-lm\" or "
-                "\"mixer.encoder\" is \"convolution\", \"lstm\" or \"gru\"");
+        require(
+            p.kind != Positions::None || r.kind != RelativePositions::None || p.rotary.kind != Rotary::None ||
+                !attends(config_, AttentionKind::EncoderSelf),
+            "positions.kind",
+            "must not be \"none\" without \"positions.relative\" or \"positions.rotary\" unless \"architecture\" is "
+            "\"causal-lm\" or \"mixer.encoder\" is \"convolution\", \"lstm\" or \"gru\"");
+    }
+
+    void rotary() const {
+        const RotaryConfig& r = config_.positions.rotary;
+        check_pattern("mixer.window_pattern", config_.mixer.window_pattern);
+        check_pattern("positions.rotary.pattern", r.pattern);
+        if (r.kind == Rotary::None) {
+            return;
+        }
+        const AttentionConfig& a = config_.attention;
+        const std::int64_t narrowest = std::min(a.d_k, of_stack(config_, AttentionKind::DecoderSelf).attention.d_k);
+        require(r.columns <= narrowest, "positions.rotary.columns", "must be at most d_k, {}, found {}", narrowest,
+                r.columns);
+        require(r.columns > 0 || a.decoder_heads == 0, "positions.rotary.columns",
+                "must not be 0 with \"attention.decoder_heads\": the heads of the stacks have different widths");
+        const std::int64_t columns = r.columns > 0 ? r.columns : a.d_k;
+        require(columns % 2 == 0, r.columns > 0 ? "positions.rotary.columns" : "attention.d_k",
+                "must be even for rotary positions, found {}", columns);
+        require(r.kind != Rotary::Ntk || columns > 2, "positions.rotary.kind",
+                "must not be \"ntk\" with one pair of columns");
+        require(r.kind != Rotary::Factors || std::ssize(r.factors) == columns / 2, "positions.rotary.factors",
+                "must hold a number for each of {} pairs of columns, found {}", columns / 2, r.factors.size());
+        require((r.kind != Rotary::Yarn && r.kind != Rotary::Llama3) || r.low < r.high, "positions.rotary.high",
+                "must be above \"positions.rotary.low\", {}, found {}", r.low, r.high);
+        require(r.kind != Rotary::Yarn || r.base > 1.0, "positions.rotary.base", "must be above 1 for \"yarn\"");
+    }
+
+    void check_pattern(const char* key, const std::vector<std::int32_t>& pattern) const {
+        require(pattern.empty() || std::ranges::find(pattern, 1) != pattern.end(), key,
+                "must be [] or have a 1, found [{}]", fmt::join(pattern, ", "));
     }
 
     void tying() const {

@@ -16,11 +16,9 @@ namespace {
 
 using Config = ModelConfig;
 
-// The largest side of a matrix: products of two sides fit the 32-bit indices of shaders.
-constexpr std::int64_t kMaxSide = 1 << 20;
 constexpr std::int64_t kMaxVocabulary = 1 << 24;
 constexpr std::int64_t kMaxExperts = 1024;
-constexpr std::int64_t kMaxCounter = 65535;  // the dropout counter has 16 bits each for head and position
+constexpr std::int64_t kMaxCounter = 65535;
 
 const std::vector<std::pair<const char*, std::int32_t>> kLanguageNames = {{"source_language", kSourceLanguage},
                                                                           {"target_language", kTargetLanguage}};
@@ -56,18 +54,14 @@ bool is_recurrent(MixerKind kind) {
     return kind == MixerKind::Lstm || kind == MixerKind::Gru;
 }
 
-bool mixes(const Config& config, MixerKind kind) {
-    return config.mixer.encoder == kind || config.mixer.decoder == kind;
-}
-
 const Need kEncoder = {"`architecture` has an encoder", has_encoder};
 const Need kDecoder = {"`architecture` has a decoder", has_decoder};
 const Need kBothStacks = {"`architecture` is `\"encoder-decoder\"`",
                           [](const Config& c) { return has_encoder(c) && has_decoder(c); }};
-const Need kRestricted = {"`mixer.encoder` or `mixer.decoder` is `\"restricted\"`",
-                          [](const Config& c) { return mixes(c, MixerKind::Restricted); }};
-const Need kConvolution = {"`mixer.encoder` or `mixer.decoder` is `\"convolution\"`",
-                           [](const Config& c) { return mixes(c, MixerKind::Convolution); }};
+const Need kConvolution = {"`mixer.encoder` or `mixer.decoder` is `\"convolution\"`", [](const Config& c) {
+                               return c.mixer.encoder == MixerKind::Convolution ||
+                                      c.mixer.decoder == MixerKind::Convolution;
+                           }};
 const Need kRecurrentEncoder = {"`mixer.encoder` is `\"lstm\"` or `\"gru\"`",
                                 [](const Config& c) { return is_recurrent(c.mixer.encoder); }};
 const Need kStatesFit = {
@@ -77,16 +71,13 @@ const Need kStatesFit = {
         return kBothStacks.met(c) && is_recurrent(c.mixer.encoder) && c.mixer.encoder == c.mixer.decoder &&
                c.encoder_layers == c.decoder_layers;
     }};
-const Need kAllAttend = {"all mixers are `\"self_attention\"` or `\"restricted\"`", [](const Config& c) {
-                             return (!has_encoder(c) || attends(c, AttentionKind::EncoderSelf)) &&
-                                    (!has_decoder(c) || attends(c, AttentionKind::DecoderSelf));
-                         }};
 const Need kSinusoids = {"`positions.kind` is `\"sinusoid\"`",
                          [](const Config& c) { return c.positions.kind == Positions::Sinusoid; }};
 const Need kPositions = {"`positions.kind` is not `\"none\"`",
                          [](const Config& c) { return c.positions.kind != Positions::None; }};
 const Need kRelative = {"`positions.relative.kind` is not `\"none\"`",
                         [](const Config& c) { return c.positions.relative.kind != RelativePositions::None; }};
+const Need kAttentionBias = {"`attention.bias` is true", [](const Config& c) { return c.attention.bias; }};
 const Need kMaskedLm = {"`architecture` is `\"masked-lm\"`", [](const Config& c) { return !has_decoder(c); }};
 const Need kDotProducts = {"`attention.score` is `\"scaled_dot_product\"` or `\"dot_product\"`",
                            [](const Config& c) { return c.attention.score != AttentionScore::Additive; }};
@@ -108,10 +99,9 @@ const Need kLanguageWords = {
         return any(c.frame.source_begin) || any(c.frame.source_end) || any(c.frame.target_begin);
     }};
 
-}  // namespace
-
-const ConfigFields<Config>& model_fields() {
-    static const ConfigFields<Config> table = {
+// Of the layers, and of the positions that are added to their input or to their scores.
+ConfigFields<Config> layer_fields() {
+    return {
         choice_field("architecture", &Config::architecture, family_keys(),
                      "what translates (the paper's), completes (GPT's) or fills in (BERT's)"),
         choice_field("generation", &Config::generation,
@@ -129,7 +119,7 @@ const ConfigFields<Config>& model_fields() {
             .only_if(kDecoder),
         integer_field("d_model", &Config::d_model, 1, kMaxSide,
                       "width of the residual stream; must be even with sinusoids"),
-        integer_field("max_length", &Config::max_length, 1, kMaxCounter,
+        integer_field("max_length", &Config::max_length, 1, kMaxLength,
                       "rows of a learned position table; the longest input that translation accepts"),
         integer_field("source_vocabulary", &Config::source_vocabulary, 1, kMaxVocabulary,
                       "pieces of the source's SentencePiece model")
@@ -149,7 +139,11 @@ const ConfigFields<Config>& model_fields() {
         integer_field("mixer.window", at(&Config::mixer, &MixerConfig::window), 1, kMaxSide,
                       "r: a query reads the keys that are less than r positions away, itself "
                       "among them, so in a decoder the last r")
-            .only_if(kRestricted),
+            .only_if(needs_restricted()),
+        numbers_field("mixer.window_pattern", at(&Config::mixer, &MixerConfig::window_pattern), 0, 1,
+                      "repeated over the layers of a stack: 1 for a layer with the window, 0 for one that reads all "
+                      "positions (Gemma); `[]`: all layers have it")
+            .only_if(needs_restricted()),
         integer_field("mixer.convolution.kernel",
                       at(&Config::mixer, &MixerConfig::convolution, &ConvolutionConfig::kernel), 1, kMaxCounter,
                       "k: how many positions a convolution reads, the same number on either side of each, so "
@@ -202,6 +196,9 @@ const ConfigFields<Config>& model_fields() {
             .only_if(kDotProducts),
         boolean_field("attention.bias", at(&Config::attention, &AttentionConfig::bias),
                       "biases on queries, keys, values and the output of each attention"),
+        boolean_field("attention.output_bias", at(&Config::attention, &AttentionConfig::output_bias),
+                      "on the output, too; `false`: on queries, keys and values alone (Qwen 2)")
+            .only_if(kAttentionBias),
         boolean_field("attention.cross", at(&Config::attention, &AttentionConfig::cross),
                       "decoder layers attend to the source; `false`: they start with the last states of the "
                       "encoder's recurrent layers and get nothing else (Sutskever et al., 2014)")
@@ -283,7 +280,7 @@ const ConfigFields<Config>& model_fields() {
                      "`\"buckets\"`: each head adds a learned number to the scores of self-attention, one for "
                      "each bucket of distances between query and key (T5); `\"layer_buckets\"`: each layer has "
                      "its own numbers (UMT5)")
-            .only_if(kAllAttend),
+            .only_if(needs_all_to_attend()),
         integer_field("positions.relative.buckets",
                       at(&Config::positions, &PositionsConfig::relative, &RelativePositionsConfig::buckets), 4,
                       kMaxCounter, "number of buckets; half of them are for keys after the query, except in a decoder")
@@ -292,7 +289,12 @@ const ConfigFields<Config>& model_fields() {
                       at(&Config::positions, &PositionsConfig::relative, &RelativePositionsConfig::distance), 3,
                       kMaxCounter, "all distances from here on are in the last bucket")
             .only_if(kRelative),
+    };
+}
 
+// Of embeddings, outputs and what stands around texts.
+ConfigFields<Config> text_fields() {
+    return {
         choice_field("embedding.tying", at(&Config::embedding, &EmbeddingConfig::tying),
                      {{"all", Tying::All},
                       {"target_output", Tying::TargetOutput},
@@ -360,6 +362,18 @@ const ConfigFields<Config>& model_fields() {
         ids_field("frame.suppressed_ids", at(&Config::frame, &FrameConfig::suppressed_ids), kMaxVocabulary - 1, {},
                   "target pieces of probability 0, such as the pad of OPUS-MT; training ignores this"),
     };
+}
+
+}  // namespace
+
+const ConfigFields<Config>& model_fields() {
+    static const ConfigFields<Config> table = [] {
+        ConfigFields<Config> all = layer_fields();
+        for (const ConfigFields<Config>& more : {rotary_fields(), text_fields()}) {
+            all.insert(all.end(), more.begin(), more.end());
+        }
+        return all;
+    }();
     return table;
 }
 

@@ -73,7 +73,7 @@ CachePlan Convolution::cache_plan() const {
 
 // The state holds the last inputs, the newest at its end: as many as the widest layer reads.
 Var Convolution::append(Context& ctx, const Cache& cache, const Cache::Layer& cached, const Var& x,
-                        const Var& /*by_distance*/) const {
+                        const MixerInputs& /*inputs*/) const {
     const std::int64_t tokens = x.shape()[1];
     if (widest_ == 0) {
         return convolve(ctx, x, {.positions = tokens});

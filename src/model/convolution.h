@@ -19,7 +19,7 @@ public:
     Var operator()(Context& ctx, const Var& x, const MixerInputs& inputs) const override;
     CachePlan cache_plan() const override;
     Var append(Context& ctx, const Cache& cache, const Cache::Layer& cached, const Var& x,
-               const Var& by_distance) const override;
+               const MixerInputs& inputs) const override;
 
 private:
     Var convolve(Context& ctx, const Var& x, Neighbours neighbours) const;

@@ -30,10 +30,10 @@ EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model, co
                {.layers = config.encoder_layers,
                 .self = AttentionKind::EncoderSelf,
                 .returns_final_states = !config.attention.cross},
-               tables.source.weight, sinusoids_, sites_),
+               tables.source.weight, positions_, sites_),
       decoder_(config, model.in("decoder").for_each(&MultiplyAdds::target_token),
                {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf, .cross = config.attention.cross},
-               tables.target.weight, sinusoids_, sites_),
+               tables.target.weight, positions_, sites_),
       projection_(config, model, tables.target) {}
 
 Var EncoderDecoder::encode(Context& ctx, const DeviceTokens& source) const {

@@ -43,7 +43,7 @@ Dependencies Generator::dependencies_of_step(const Context& ctx, const Cache& ca
     }
     all.add(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(this)));
     all.add(static_cast<std::int64_t>(ctx.compute));
-    all.add(sinusoids_->table());
+    positions_->add_to(all);
     all.add(cache.longest() < config_.max_length ? 1 : 0);  // past the last learned position a step is an error
     return all;
 }

@@ -14,11 +14,11 @@ MaskPredict::MaskPredict(const ModelConfig& config, const Scope& model)
 MaskPredict::MaskPredict(const ModelConfig& config, const Scope& model, const TwoTables& tables)
     : Model(config),
       encoder_(config, model.in("encoder").for_each(&MultiplyAdds::source_token),
-               {.layers = config.encoder_layers, .self = AttentionKind::EncoderSelf}, tables.source.weight, sinusoids_,
+               {.layers = config.encoder_layers, .self = AttentionKind::EncoderSelf}, tables.source.weight, positions_,
                sites_),
       decoder_(config, model.in("decoder").for_each(&MultiplyAdds::target_token),
                {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf, .cross = true},
-               tables.target.weight, sinusoids_, sites_),
+               tables.target.weight, positions_, sites_),
       projection_(config, model, tables.target) {
     const Scope length = model.in("length");
     length.block({.kind = BlockKind::Linear,

@@ -8,7 +8,7 @@ MaskedLm::MaskedLm(const ModelConfig& config, const Scope& model)
 MaskedLm::MaskedLm(const ModelConfig& config, const Scope& model, const EmbeddingTable& table)
     : Model(config),
       stack_(config, model.in("encoder").for_each(&MultiplyAdds::source_token),
-             {.layers = config.encoder_layers, .self = AttentionKind::EncoderSelf}, table.weight, sinusoids_, sites_),
+             {.layers = config.encoder_layers, .self = AttentionKind::EncoderSelf}, table.weight, positions_, sites_),
       projection_(config, model, table) {}
 
 Var MaskedLm::states(Context& ctx, const DeviceBatch& batch) const {

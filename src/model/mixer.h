@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/rotary.h"
 #include "backend/attention_mask.h"
 #include "model/cache.h"
 #include "model/residual.h"
@@ -23,6 +24,7 @@ struct Memory {
 struct MixerInputs {
     AttentionMask mask = {};  // lengths without padding, whether later positions may be read, documents of a row
     Var by_distance = {};     // see RelativeTable; undefined without relative positions
+    Turns turns = {};         // see RotaryTables; undefined without rotary positions
     Memory memory = {};       // of the encoder; undefined in other stacks
     std::vector<Var>* last_states = nullptr;  // where each recurrent layer adds its last states, [batch, d_model] each
 };
@@ -43,9 +45,9 @@ public:
     // The first states, which are 0 unless this writes others.
     virtual void start(Context& /*ctx*/, const Cache::Layer& /*cached*/, const Memory& /*memory*/) const {}
     // The tokens that follow those in the cache, x [rows, tokens, d_model], which it adds to `cached`; result
-    // [rows, tokens, d_model]. Only runs ops, see Stack::append().
+    // [rows, tokens, d_model]. Of `inputs` it reads what is about positions. Only runs ops, see Stack::append().
     virtual Var append(Context& ctx, const Cache& cache, const Cache::Layer& cached, const Var& x,
-                       const Var& by_distance) const = 0;
+                       const MixerInputs& inputs) const = 0;
 };
 
 // Which part of a layer it is, as in the names of parameters: "self_attention".

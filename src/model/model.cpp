@@ -50,12 +50,10 @@ std::int64_t count_parameters(const ModelConfig& config) {
     return parameters_under(describe(config), "");
 }
 
-Model::Model(const ModelConfig& config) : config_(config), sinusoids_(std::make_shared<Sinusoids>(config)) {}
+Model::Model(const ModelConfig& config) : config_(config), positions_(std::make_shared<PositionTables>(config)) {}
 
 void Model::prepare(Backend& backend, std::int64_t length) const {
-    if (sinusoids_->fixed()) {
-        sinusoids_->table(backend, length);
-    }
+    positions_->grow(backend, length);
     projection().prepare(backend);
 }
 

@@ -10,8 +10,8 @@
 #include "data/device_batch.h"
 #include "model/config.h"
 #include "model/parameters.h"
+#include "model/position_tables.h"
 #include "model/residual.h"
-#include "model/sinusoids.h"
 
 namespace headscope {
 
@@ -76,7 +76,7 @@ protected:
 
     ModelConfig config_;
     DropoutSites sites_;
-    std::shared_ptr<Sinusoids> sinusoids_;
+    std::shared_ptr<PositionTables> positions_;
 };
 
 // The model that config.architecture names.

@@ -89,7 +89,7 @@ void Recurrent::start(Context& ctx, const Cache::Layer& cached, const Memory& me
 }
 
 Var Recurrent::append(Context& ctx, const Cache& /*cache*/, const Cache::Layer& cached, const Var& x,
-                      const Var& /*by_distance*/) const {
+                      const MixerInputs& /*inputs*/) const {
     return continue_recurrence(ctx, cell_, project(ctx, x), directions_.front(), cached.states[0],
                                cell_ == RecurrentCell::Lstm ? cached.states[1] : Tensor());
 }

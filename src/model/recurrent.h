@@ -20,7 +20,7 @@ public:
     CachePlan cache_plan() const override;
     void start(Context& ctx, const Cache::Layer& cached, const Memory& memory) const override;
     Var append(Context& ctx, const Cache& cache, const Cache::Layer& cached, const Var& x,
-               const Var& by_distance) const override;
+               const MixerInputs& inputs) const override;
 
 private:
     Var project(Context& ctx, const Var& x) const;

@@ -2,6 +2,7 @@
 
 #include "backend/ops/attention.h"
 #include "data/batch.h"
+#include "model/rotary.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -16,28 +17,29 @@ std::int64_t window_among(std::int64_t window, std::int64_t keys) {
 }  // namespace
 
 SelfAttention::SelfAttention(const ModelConfig& config, const Scope& scope, AttentionSite site, DropoutSites& sites)
-    : attention_(config, scope, site, sites),
-      window_(mixer_of(config, site.kind) == MixerKind::Restricted ? config.mixer.window : 0) {
+    : attention_(config, scope, site, sites), window_(window_of(config, site.kind, site.layer)) {
+    // The layers of a stack share a cache, which forgets nothing that one of them reads.
+    const std::int64_t of_all = config.mixer.window_pattern.empty() ? window_ : 0;
     plan_ = {.heads = config.attention.groups(),
              .d_k = config.attention.d_k,
              .d_v = config.attention.d_v,
-             .window = window_,
+             .window = of_all,
              .by_rows = config.attention.score != AttentionScore::Additive &&
                         config.positions.relative.kind == RelativePositions::None};
     scope.pairs_within(
-        site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_window : &MultiplyAdds::causal_window, window_);
+        site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_window : &MultiplyAdds::causal_window, of_all);
 }
 
 Var SelfAttention::operator()(Context& ctx, const Var& x, const MixerInputs& inputs) const {
     AttentionMask mask = inputs.mask;
     mask.window = window_among(window_, x.shape()[1]);
-    return attention_.self(ctx, x, mask, inputs.by_distance);
+    return attention_.self(ctx, x, mask, inputs.by_distance, inputs.turns);
 }
 
 Var SelfAttention::append(Context& ctx, const Cache& cache, const Cache::Layer& cached, const Var& x,
-                          const Var& by_distance) const {
+                          const MixerInputs& inputs) const {
     HEADSCOPE_CHECK(ctx.observer == nullptr || cache.forgotten == 0, "an observer comes with the first token");
-    const MultiHeadAttention::Projected projected = attention_.project_self(ctx, x);
+    const MultiHeadAttention::Projected projected = attention_.project_self(ctx, x, inputs.turns);
     const auto keep = [&](const Var& row, const Tensor& room) {
         ctx.backend.run(CacheAppend{.x = row.value(), .position = cache.slot, .cache = room.narrow(0, 0, cache.rows)});
     };
@@ -57,7 +59,7 @@ Var SelfAttention::append(Context& ctx, const Cache& cache, const Cache::Layer& 
                              .query_offset = cache.slot,
                              .key_ranges = cache.key_ranges,
                              .window = window_among(window_, keys)};
-    return attention_.attend_and_project(ctx, projected.queries, to, mask, by_distance);
+    return attention_.attend_and_project(ctx, projected.queries, to, mask, inputs.by_distance);
 }
 
 }  // namespace headscope

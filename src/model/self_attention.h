@@ -1,5 +1,5 @@
 // Multi-head attention in which a sequence attends to itself: the mixer of the paper's layers. Restricted (section 4),
-// each position attends only to those that are less than `attention_window` away.
+// each position attends only to those that are less than `mixer.window` away.
 #pragma once
 
 #include "model/attention.h"
@@ -14,7 +14,7 @@ public:
     Var operator()(Context& ctx, const Var& x, const MixerInputs& inputs) const override;
     CachePlan cache_plan() const override { return plan_; }
     Var append(Context& ctx, const Cache& cache, const Cache::Layer& cached, const Var& x,
-               const Var& by_distance) const override;
+               const MixerInputs& inputs) const override;
 
 private:
     MultiHeadAttention attention_;

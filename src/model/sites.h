@@ -11,8 +11,9 @@
 //                   residual_out                                        and after the layer; with post-norm after
 //                                                                       the norms
 //   <stack>.<layer>.self_attention.q       [heads, queries, d_k]        also k [kv_heads, keys, d_k] and v [kv_heads,
-//                                                                       keys, d_v]: projected, not scaled; the same
-//                                                                       of cross_attention
+//                                                                       keys, d_v]: projected, with rotary positions
+//                                                                       turned, and not scaled; the same of
+//                                                                       cross_attention
 //                   self_attention.weights [heads, queries, keys]       after the softmax
 //                   self_attention.z       [heads, queries, d_v]        the heads' outputs before their projection
 //                   self_attention.out     [length, d_model]            projected; also of "convolution" and

@@ -1,6 +1,7 @@
 #include "model/stack.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "autograd/hooks.h"
@@ -21,11 +22,6 @@ Tensor head_by_head(Backend& backend, const Tensor& x) {
     return copy;
 }
 
-// Of tables of all layers, of one for all, or of none.
-Var of_layer(const std::vector<Var>& distances, std::size_t layer) {
-    return distances.empty() ? Var() : distances[std::min(layer, distances.size() - 1)];
-}
-
 }  // namespace
 
 Stack::FeedForwardPart Stack::make_feed_forward(const ModelConfig& config, const Scope& scope, DropoutSites& sites) {
@@ -38,14 +34,15 @@ Stack::FeedForwardPart Stack::make_feed_forward(const ModelConfig& config, const
 }
 
 Stack::Stack(const ModelConfig& model, const Scope& scope, const StackPlan& plan, const Var& table,
-             std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
-    : Stack(scope, of_stack(model, plan.self), plan, table, std::move(sinusoids), sites) {}
+             std::shared_ptr<PositionTables> positions, DropoutSites& sites)
+    : Stack(scope, of_stack(model, plan.self), plan, table, std::move(positions), sites) {}
 
 Stack::Stack(const Scope& scope, const ModelConfig& config, const StackPlan& plan, const Var& table,
-             std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
+             std::shared_ptr<PositionTables> positions, DropoutSites& sites)
     : name_(scope.name()),
       returns_final_states_(plan.returns_final_states),
-      embedding_(config, scope, plan.self, table, std::move(sinusoids), sites),
+      embedding_(config, scope, plan.self, table, std::shared_ptr<Sinusoids>(positions, &positions->added), sites),
+      positions_(std::move(positions)),
       residuals_(config) {
     if (config.positions.relative.kind == RelativePositions::Buckets && attends(config, plan.self)) {
         relative_.emplace_back(config, scope, reads_whole(config, plan.self));
@@ -76,7 +73,8 @@ Stack::Stack(const Scope& scope, const ModelConfig& config, const StackPlan& pla
         }
         const Scope feed_forward = layer.in("feed_forward");
         layers_.push_back({label, label + "." + part, std::move(mixer), std::move(cross),
-                           make_feed_forward(config, feed_forward, sites)});
+                           make_feed_forward(config, feed_forward, sites), is_turned(config, i),
+                           window_of(config, plan.self, i) > 0});
         residuals_.add_sublayer(feed_forward, sites);
     }
     residuals_.end(scope);
@@ -115,11 +113,14 @@ Var Stack::operator()(Context& ctx, const DeviceTokens& tokens, const AttentionM
     set_label(ctx, name_, ".embedding");
     const Var embedded = embedding_(ctx, tokens);
     std::vector<Var> last;
-    const std::vector<Var> distances = distance_scores(ctx);
+    std::vector<MixerInputs> inputs = positions_of_pass(ctx, tokens.ids.dim(1));
     const Var states = run(
         ctx, embedded, tokens.lengths,
         [&](std::size_t i, const Mixer& mixer, const Var& x) {
-            return mixer(ctx, x, {mask, of_layer(distances, i), memory, returns_final_states_ ? &last : nullptr});
+            inputs[i].mask = mask;
+            inputs[i].memory = memory;
+            inputs[i].last_states = returns_final_states_ ? &last : nullptr;
+            return mixer(ctx, x, inputs[i]);
         },
         [&](std::size_t, const MultiHeadAttention& attention, const Var& x) {
             return attention.cross(ctx, x, memory.states, padding);
@@ -128,12 +129,32 @@ Var Stack::operator()(Context& ctx, const DeviceTokens& tokens, const AttentionM
     return returns_final_states_ ? join(ctx, last).reshape({batch, std::ssize(last), embedded.shape()[2]}) : states;
 }
 
-std::vector<Var> Stack::distance_scores(Context& ctx) const {
+std::vector<MixerInputs> Stack::positions_of_pass(Context& ctx, std::int64_t length, const Cache* cached) const {
     std::vector<Var> distances;
     for (const RelativeTable& table : relative_) {
         distances.push_back(table.by_distance(ctx));
     }
-    return distances;
+    positions_->turned.grow(ctx.backend, length);
+    const bool apart = cached != nullptr && cached->positions.defined();
+    std::array<Turns, 2> turns;  // of layers without and with a window
+    for (const bool windowed : {false, true}) {
+        const bool used =
+            std::ranges::any_of(layers_, [&](const Layer& layer) { return layer.turns && layer.windowed == windowed; });
+        Turns& own = turns[windowed ? 1 : 0];
+        if (used && apart) {
+            own = positions_->turned.turns_at(ctx.backend, windowed, cached->positions);
+        } else if (used) {
+            own = positions_->turned.turns(windowed);
+            own.first = cached != nullptr ? cached->position : Tensor();
+        }
+    }
+    std::vector<MixerInputs> all;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        const Layer& layer = layers_[i];
+        all.push_back({.by_distance = distances.empty() ? Var() : distances[std::min(i, distances.size() - 1)],
+                       .turns = layer.turns ? turns[layer.windowed ? 1 : 0] : Turns{}});
+    }
+    return all;
 }
 
 Cache Stack::start_cache(Context& ctx, std::int64_t rows, std::int64_t capacity, const Memory& memory) const {
@@ -174,11 +195,12 @@ Var Stack::attend_to_sources(Context& ctx, const Cache& cache, const Cache::Laye
 Var Stack::reread(Context& ctx, const Cache& cache, const DeviceTokens& tokens) const {
     set_label(ctx, name_, ".embedding");
     const Var embedded = embedding_(ctx, tokens);
-    const std::vector<Var> distances = distance_scores(ctx);
+    std::vector<MixerInputs> inputs = positions_of_pass(ctx, tokens.ids.dim(1));
     return run(
         ctx, embedded, tokens.lengths,
         [&](std::size_t i, const Mixer& mixer, const Var& x) {
-            return mixer(ctx, x, {.mask = {.key_lengths = tokens.lengths}, .by_distance = of_layer(distances, i)});
+            inputs[i].mask.key_lengths = tokens.lengths;
+            return mixer(ctx, x, inputs[i]);
         },
         [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
             return attend_to_sources(ctx, cache, cache.layers[i], attention, x);
@@ -189,11 +211,11 @@ Var Stack::append(Context& ctx, const Cache& cache, const Tensor& ids) const {
     set_label(ctx, name_, ".embedding");
     const Var embedded = cache.positions.defined() ? embedding_.each_at(ctx, ids, cache.positions, cache.longest() + 1)
                                                    : embedding_.at(ctx, ids, cache.position, cache.length);
-    const std::vector<Var> distances = distance_scores(ctx);
+    const std::vector<MixerInputs> inputs = positions_of_pass(ctx, cache.longest() + ids.dim(1), &cache);
     return run(
         ctx, embedded, Tensor(),
         [&](std::size_t i, const Mixer& mixer, const Var& x) {
-            return mixer.append(ctx, cache, cache.layers[i], x, of_layer(distances, i));
+            return mixer.append(ctx, cache, cache.layers[i], x, inputs[i]);
         },
         [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
             return attend_to_sources(ctx, cache, cache.layers[i], attention, x);

@@ -12,6 +12,7 @@
 #include "model/embedding.h"
 #include "model/feed_forward.h"
 #include "model/mixer.h"
+#include "model/position_tables.h"
 #include "model/relative_positions.h"
 
 namespace headscope {
@@ -27,7 +28,7 @@ struct StackPlan {
 class Stack {
 public:
     Stack(const ModelConfig& config, const Scope& scope, const StackPlan& plan, const Var& table,
-          std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites);
+          std::shared_ptr<PositionTables> positions, DropoutSites& sites);
 
     // `mask` is the rule of its mixers; result [batch, length, d_model]. If it hands over: [batch, states, d_model].
     Var operator()(Context& ctx, const DeviceTokens& tokens, const AttentionMask& mask,
@@ -56,23 +57,26 @@ private:
         std::unique_ptr<Mixer> mixer;
         std::optional<MultiHeadAttention> cross_attention;
         FeedForwardPart feed_forward;  // empty: none
+        bool turns = false;            // rotary positions
+        bool windowed = false;
     };
     // `config` is that of this stack.
     Stack(const Scope& scope, const ModelConfig& config, const StackPlan& plan, const Var& table,
-          std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites);
+          std::shared_ptr<PositionTables> positions, DropoutSites& sites);
     static FeedForwardPart make_feed_forward(const ModelConfig& config, const Scope& scope, DropoutSites& sites);
     // All layers; `mix` and `cross` run their first two sub-layers.
     template <class Mix, class Cross>
     Var run(Context& ctx, const Var& embedded, const Tensor& lengths, const Mix& mix, const Cross& cross) const;
-    // Of each layer, or one for all; empty without relative positions.
-    std::vector<Var> distance_scores(Context& ctx) const;
+    // What the mixers of a pass over `length` positions, or after `cached` tokens, read about positions.
+    std::vector<MixerInputs> positions_of_pass(Context& ctx, std::int64_t length, const Cache* cached = nullptr) const;
     Var attend_to_sources(Context& ctx, const Cache& cache, const Cache::Layer& cached,
                           const MultiHeadAttention& attention, const Var& x) const;
 
     std::string name_;
     bool returns_final_states_;
     Embedding embedding_;
-    std::vector<RelativeTable> relative_;  // as many as distance_scores()
+    std::vector<RelativeTable> relative_;  // of each layer, or one for all; empty without relative positions
+    std::shared_ptr<PositionTables> positions_;
     Residuals residuals_;
     std::vector<Layer> layers_;
 };

@@ -11,6 +11,7 @@ namespace {
 
 using Options = TrainingOptions;
 constexpr std::int64_t kMany = 1'000'000'000;
+constexpr std::int64_t kLongest = 65535;   // dropout counts positions in 16 bits
 constexpr double kMostScale = 16777216.0;  // 2^24, far beyond F16
 
 // "auto" is read by parse_auto().
@@ -31,7 +32,7 @@ const ConfigFields<Options>& deciding_fields() {
         budget_field("target_tokens", &Options::target_tokens),
         integer_field("length_multiple", &Options::length_multiple, 1, 64),
         integer_field("micro_batch_tokens", &Options::micro_batch_tokens, 0, kMany),
-        integer_field("max_length", &Options::max_length, 2, 100'000),
+        integer_field("max_length", &Options::max_length, 2, kLongest),
         number_field("learning_rate_scale", &Options::learning_rate_scale, 0.0, 1e6),
         integer_field("warmup_steps", &Options::warmup_steps, 1, kMany),
         integer_field("cooldown_steps", &Options::cooldown_steps, 0, kMany),

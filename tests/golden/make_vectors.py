@@ -85,6 +85,12 @@ CASES = {
                       "norm": "pre", "encoder_layers": 1, "decoder_layers": 2}, 0.1, "all"),
     "grouped": ({"heads": 4, "attention.kv_heads": 2, "attention_bias": True, "encoder_layers": 1,
                  "d_v": 3}, 0.1, "all"),
+    "rotary": ({"positions": "none", "positions.rotary.kind": "plain", "positions.rotary.base": 100.0, "norm": "pre",
+                "encoder_layers": 1, "decoder_layers": 2}, 0.1, "all"),
+    "rotary_partial": ({**LANGUAGE, "architecture": "causal-lm", "encoder_layers": 0, "decoder_layers": 2,
+                           "norm": "pre", "positions": "none", "d_k": 6, "d_v": 5, "attention.output_bias": False,
+                           "positions.rotary.kind": "linear", "positions.rotary.factor": 3.0,
+                           "positions.rotary.columns": 4, "positions.rotary.pairs": "neighbours"}, 0.0, "all"),
 }
 
 
@@ -137,6 +143,8 @@ class Model:
         q = self.linear(x, f"{name}.q", h * d_k, biased).unflatten(-1, (h, d_k)).transpose(1, 2)
         k = self.linear(memory, f"{name}.k", groups * d_k, biased).unflatten(-1, (groups, d_k)).transpose(1, 2)
         v = self.linear(memory, f"{name}.v", groups * d_v, biased).unflatten(-1, (groups, d_v)).transpose(1, 2)
+        if memory is x and "positions.rotary.kind" in c:
+            q, k = self.turned(q), self.turned(k)
         k, v = k.repeat_interleave(h // groups, 1), v.repeat_interleave(h // groups, 1)
         if c.get("attention_score") == "additive":
             gain = self.get(f"{name}.score.gain", h, d_k)
@@ -147,7 +155,22 @@ class Model:
         lost = blocked.all(-1, keepdim=True)  # a pad may be farther than the window from all that is no pad
         weights = scores.masked_fill((blocked & ~lost)[:, None], -math.inf).softmax(-1).masked_fill(lost[:, None], 0.0)
         heads = torch.einsum("bhqk,bhkd->bhqd", weights, v)
-        return self.linear(heads.transpose(1, 2).flatten(2), f"{name}.output", c["d_model"], biased)
+        return self.linear(heads.transpose(1, 2).flatten(2), f"{name}.output", c["d_model"],
+                           biased and c.get("attention.output_bias", True))
+
+    def turned(self, x):
+        """Rotary positions: pairs of columns as complex numbers, times e^(i angle)."""
+        base, factor = self.c.get("positions.rotary.base", 10000.0), self.c.get("positions.rotary.factor", 1.0)
+        columns = self.c.get("positions.rotary.columns", x.shape[-1])
+        part, rest = x[..., :columns], x[..., columns:]
+        speeds = base ** (-torch.arange(0, columns, 2) / columns) / factor
+        turns = torch.polar(torch.tensor(1.0), torch.arange(x.shape[-2])[:, None] * speeds)
+        if self.c.get("positions.rotary.pairs") == "neighbours":
+            part = torch.view_as_real(torch.view_as_complex(part.unflatten(-1, (-1, 2)).contiguous()) * turns).flatten(-2)
+        else:
+            part = torch.complex(*part.chunk(2, dim=-1)) * turns
+            part = torch.cat([part.real, part.imag], dim=-1)
+        return torch.cat([part, rest], dim=-1)
 
     def far(self, stack, length):
         """Pairs that are too far apart for restricted attention, [1, queries, keys]."""

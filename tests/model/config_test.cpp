@@ -324,7 +324,7 @@ TEST_CASE("impossible configurations are rejected by key") {
     CHECK_THAT(check_error([](ModelConfig& c) { c.frame.eos_id = c.frame.pad_id; }),
                Contains("\"frame.eos_id\"") && Contains("differ"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.norm.epsilon = 0.0F; }), Contains("\"norm.epsilon\""));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.max_length = 65536; }), Contains("\"max_length\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.max_length = (1 << 20) + 1; }), Contains("\"max_length\""));
     CHECK_THAT(check_error([](ModelConfig& c) {
                    c.d_model = 1 << 18;
                    c.feed_forward.d_ff = 1 << 18;
@@ -392,6 +392,72 @@ TEST_CASE("what filling in masks excludes is rejected by key") {
                    c.decoder_layers = 0;
                }),
                Contains("\"generation\" must be left out unless \"architecture\" is \"encoder-decoder\""));
+}
+
+TEST_CASE("what rotary positions cannot be is rejected by key") {
+    const auto error = [](auto change) {
+        return check_error([&](ModelConfig& c) {
+            c.positions.rotary.kind = Rotary::Plain;
+            change(c);
+        });
+    };
+    CHECK(error([](ModelConfig& c) { c.positions.kind = Positions::None; }).empty());
+    CHECK_THAT(check_error([](ModelConfig& c) { c.positions.rotary.base = 500.0; }),
+               Contains("\"positions.rotary.base\" must be left out unless \"positions.rotary.kind\" is not \"none\""));
+    CHECK_THAT(error([](ModelConfig& c) { c.mixer.encoder = MixerKind::Convolution; }),
+               Contains("\"positions.rotary.kind\" must be left out unless all mixers"));
+    CHECK_THAT(error([](ModelConfig& c) { c.positions.rotary.columns = 6; }),
+               Contains("\"positions.rotary.columns\" must be at most d_k, 4, found 6"));
+    CHECK_THAT(error([](ModelConfig& c) { c.positions.rotary.columns = 3; }),
+               Contains("\"positions.rotary.columns\" must be even"));
+    CHECK_THAT(error([](ModelConfig& c) { c.attention.d_k = 5; }), Contains("\"attention.d_k\" must be even"));
+    CHECK_THAT(error([](ModelConfig& c) { c.attention.decoder_heads = 1; }),
+               Contains("\"positions.rotary.columns\" must not be 0 with \"attention.decoder_heads\""));
+    CHECK_THAT(error([](ModelConfig& c) {
+                   c.attention.decoder_heads = 4;
+                   c.positions.rotary.columns = 4;
+               }),
+               Contains("\"positions.rotary.columns\" must be at most d_k, 2, found 4"));
+    CHECK_THAT(error([](ModelConfig& c) { c.positions.rotary.factor = 2.0; }),
+               Contains("\"positions.rotary.factor\" must be left out unless"));
+    CHECK_THAT(error([](ModelConfig& c) { c.positions.rotary.kind = Rotary::Factors; }),
+               Contains("\"positions.rotary.factors\" must hold a number for each of 2 pairs of columns, found 0"));
+    CHECK_THAT(error([](ModelConfig& c) {
+                   c.positions.rotary.kind = Rotary::Llama3;
+                   c.positions.rotary.low = c.positions.rotary.high = 4.0;
+               }),
+               Contains("\"positions.rotary.high\" must be above \"positions.rotary.low\", 4, found 4"));
+    CHECK_THAT(error([](ModelConfig& c) {
+                   c.positions.rotary.kind = Rotary::Yarn;
+                   c.positions.rotary.base = 1.0;
+               }),
+               Contains("\"positions.rotary.base\" must be above 1"));
+    CHECK_THAT(error([](ModelConfig& c) {
+                   c.positions.rotary.kind = Rotary::Ntk;
+                   c.positions.rotary.columns = 2;
+               }),
+               Contains("\"positions.rotary.kind\" must not be \"ntk\" with one pair"));
+    CHECK_THAT(error([](ModelConfig& c) {
+                   c.positions.rotary.pattern = {0, 0};
+               }),
+               Contains("\"positions.rotary.pattern\" must be [] or have a 1, found [0, 0]"));
+    CHECK_THAT(error([](ModelConfig& c) { c.positions.rotary.pattern = {2}; }),
+               Contains("\"positions.rotary.pattern\" must be of the form: list of integers, 0 to 1; found 2"));
+    CHECK_THAT(error([](ModelConfig& c) { c.positions.rotary.window_base = 10.0; }),
+               Contains("\"positions.rotary.window_base\" must be left out unless \"mixer.encoder\""));
+    CHECK_THAT(error([](ModelConfig& c) { c.mixer.window_pattern = {1}; }),
+               Contains("\"mixer.window_pattern\" must be left out unless"));
+    CHECK_THAT(error([](ModelConfig& c) { c.attention.output_bias = false; }),
+               Contains("\"attention.output_bias\" must be left out unless \"attention.bias\" is true"));
+    // What a kind says if the file does not.
+    const auto of_kind = [](const char* kind) {
+        return parse_model_config({{"positions.rotary.kind", kind}, {"positions.rotary.factor", 4.0}}, "x")
+            .positions.rotary;
+    };
+    CHECK(of_kind("llama3").high == 4.0);
+    CHECK(of_kind("llama3").magnitude == 1.0);
+    CHECK(of_kind("yarn").high == 32.0);
+    CHECK(of_kind("yarn").magnitude == Approx(1.1386294));
 }
 
 TEST_CASE("experts are at least two, and as many as a token chooses") {

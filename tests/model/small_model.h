@@ -169,6 +169,23 @@ inline std::vector<NamedConfig> varied_configs() {
         c.positions.relative.distance = 4;
         c.attention.d_v = 3;
     });
+    vary("rotary positions, d_v below d_k", [](ModelConfig& c) {
+        c.positions.kind = Positions::None;
+        c.positions.rotary.kind = Rotary::Plain;
+        c.attention.d_v = 3;
+        c.decoder_layers = 2;
+    });
+    vary("rotary positions beside others, of half the columns, relative ones, four heads in the decoder",
+         [](ModelConfig& c) {
+             c.positions.rotary.kind = Rotary::Linear;
+             c.positions.rotary.factor = 2.0;
+             c.positions.rotary.columns = 2;
+             c.positions.rotary.pairs = RotaryPairs::Neighbours;
+             c.positions.relative.kind = RelativePositions::Buckets;
+             c.positions.relative.buckets = 6;
+             c.positions.relative.distance = 4;
+             c.attention.decoder_heads = 4;
+         });
     vary("batch norm", [](ModelConfig& c) {
         c.norm.type = NormType::Batch;
         c.embedding.norm = EmbeddingNorm::Last;
@@ -295,6 +312,44 @@ inline std::vector<NamedConfig> language_configs() {
         c.mixer.decoder = MixerKind::Restricted;
         c.mixer.window = 3;
     });
+    const auto as_llama = [](ModelConfig& c) {
+        c.decoder_layers = 2;
+        c.norm.placement = NormPlacement::Pre;
+        c.norm.type = NormType::Rms;
+        c.feed_forward.activation = Activation::Swish;
+        c.feed_forward.gate = true;
+        c.feed_forward.bias = false;
+        c.positions.kind = Positions::None;
+        c.positions.rotary.kind = Rotary::Plain;
+        c.embedding.scale = false;
+        c.embedding.tying = Tying::None;
+    };
+    add("causal, as Llama", Architecture::CausalLm, as_llama);
+    add("causal, as Qwen 2, with a window in every second layer", Architecture::CausalLm, [&](ModelConfig& c) {
+        as_llama(c);
+        c.decoder_layers = 3;
+        c.attention.bias = true;
+        c.attention.output_bias = false;
+        c.mixer.decoder = MixerKind::Restricted;
+        c.mixer.window = 3;
+        c.mixer.window_pattern = {1, 0};
+        c.positions.rotary.kind = Rotary::Llama3;
+        c.positions.rotary.high = 4.0;
+        c.positions.rotary.factor = 4.0;
+        c.positions.rotary.original_length = 8;
+        c.positions.rotary.window_base = 100.0;
+    });
+    add("causal, as SmolLM3, by YaRN, with a window", Architecture::CausalLm, [&](ModelConfig& c) {
+        as_llama(c);
+        c.decoder_layers = 3;
+        c.mixer.decoder = MixerKind::Restricted;
+        c.mixer.window = 3;
+        c.positions.rotary.kind = Rotary::Yarn;
+        c.positions.rotary.factor = 2.0;
+        c.positions.rotary.original_length = 40;
+        c.positions.rotary.magnitude = 1.5;
+        c.positions.rotary.pattern = {1, 1, 0};
+    });
     add("causal, adaptive softmax", Architecture::CausalLm, [](ModelConfig& c) {
         c.embedding.tying = Tying::None;
         c.output.adaptive.cutoffs = {6};
@@ -330,6 +385,16 @@ inline std::vector<NamedConfig> language_configs() {
         c.positions.relative.kind = RelativePositions::Buckets;
         c.positions.relative.buckets = 8;
         c.positions.relative.distance = 5;
+    });
+    add("masked, rotary positions with a larger base", Architecture::MaskedLm, [](ModelConfig& c) {
+        c.positions.rotary.kind = Rotary::Ntk;
+        c.positions.rotary.factor = 3.0;
+        c.attention.score = AttentionScore::Additive;
+    });
+    add("masked, rotary positions by factors", Architecture::MaskedLm, [](ModelConfig& c) {
+        c.positions.kind = Positions::None;
+        c.positions.rotary.kind = Rotary::Factors;
+        c.positions.rotary.factors = {1.0, 2.5};
     });
     add("masked, untied, no biases", Architecture::MaskedLm, [](ModelConfig& c) {
         c.norm.placement = NormPlacement::Pre;
@@ -377,6 +442,10 @@ inline std::vector<NamedConfig> mask_predict_configs() {
         c.positions.relative.buckets = 6;
         c.positions.relative.distance = 4;
         c.attention.d_v = 3;
+    });
+    vary("mask-predict, rotary positions", [](ModelConfig& c) {
+        c.positions.kind = Positions::None;
+        c.positions.rotary.kind = Rotary::Plain;
     });
     vary("mask-predict, restricted attention, positions from 0 to 1", [](ModelConfig& c) {
         c.mixer.decoder = MixerKind::Restricted;
