@@ -35,6 +35,11 @@ const std::map<std::string, OpenFamily>& readers() {
                                                             {"blenderbot", open_blenderbot},
                                                             {"blenderbot-small", open_blenderbot_small},
                                                             {"gpt2", open_gpt2},
+                                                            {"llama", open_llama},
+                                                            {"mistral", open_llama},
+                                                            {"phi3", open_llama},
+                                                            {"qwen2", open_llama},
+                                                            {"smollm3", open_llama},
                                                             {"bert", open_bert},
                                                             {"roberta", open_roberta},
                                                             {"xlm-roberta", open_roberta},
@@ -160,7 +165,10 @@ void check_hugging_face(const ModelDirectory& model) {
                     {"source_vocabulary", "vocab_size"},
                     {"target_vocabulary", "vocab_size"},
                     {"positions.relative.buckets", "relative_attention_num_buckets"},
-                    {"positions.relative.distance", "relative_attention_max_distance"}});
+                    {"positions.relative.distance", "relative_attention_max_distance"},
+                    {"positions.rotary.columns", "partial_rotary_factor"},
+                    {"attention.d_k", "head_dim"},
+                    {"attention.kv_heads", "num_key_value_heads"}});
 }
 
 ModelDirectory open_hugging_face(const std::string& folder) {

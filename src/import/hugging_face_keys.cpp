@@ -94,6 +94,8 @@ constexpr auto kConfigKeys = std::to_array<KeyRule>({
     {"is_gated_act", nullptr, kRefused, "t5 mt5 umt5"},
     {"tie_word_embeddings", nullptr, kRefused, "t5 mt5 umt5"},
     {"scale_decoder_outputs", nullptr, kRefused, "mt5 umt5"},
+    {"pretraining_tp", nullptr, kRefused, "llama"},
+    {"is_llama_config", nullptr, kRefused, "llama"},
     {"sinusoidal_pos_embds", nullptr, kRefused, "distilbert"},
     {"tie_weights_", nullptr, kRefused, "distilbert"},
     // Other values would be other models.
@@ -103,6 +105,8 @@ constexpr auto kConfigKeys = std::to_array<KeyRule>({
     {"tie_encoder_decoder", "false"},
     {"pruned_heads", "{}"},
     {"quantization_config", "null"},
+    {"rope_interleaved", "false"},
+    {"use_mrope", "false"},
     // Of decoding: read_generation() reads them here if generation_config.json is missing, and else they have no
     // effect.
     {"max_length"},
@@ -149,7 +153,7 @@ constexpr auto kTokenizerKeys = std::to_array<KeyRule>({
     // Other values would split texts or frame them otherwise.
     {"sp_model_kwargs", "{}", kReported},
     {"do_basic_tokenize", "true", kReported},
-    {"add_bos_token", nullptr, kRefused, "gpt2"},  // obeyed
+    {"add_bos_token", nullptr, kRefused, "gpt2 llama mistral phi3 qwen2 smollm3"},  // obeyed
     {"add_bos_token", "false", kReported},
     {"add_eos_token", "true", kReported, "t5 mt5 umt5 marian bart mbart m2m_100 pegasus"},
     {"add_eos_token", "false", kReported},

@@ -23,7 +23,7 @@ constexpr std::array kFamilies = std::to_array<Reason>({
     {"bigbird_pegasus", "sparse attention in blocks"},
     {"bloom", "ALiBi"},
     {"canine", "downsampled characters"},
-    {"codegen", "rotary positions"},
+    {"codegen", "a residual in parallel"},
     {"deberta", "attention that keeps content and position apart"},
     {"deberta-v2", "attention that keeps content and position apart"},
     {"electra", "embeddings narrower than the layers"},
@@ -31,32 +31,26 @@ constexpr std::array kFamilies = std::to_array<Reason>({
     {"fnet", "Fourier transforms in place of attention"},
     {"funnel", "layers that shorten the text"},
     {"gpt_neo", "windows in every second layer"},
-    {"gpt_neox", "rotary positions"},
-    {"gptj", "rotary positions"},
+    {"gpt_neox", "a residual in parallel"},
+    {"gptj", "a residual in parallel"},
     {"led", "attention with global tokens"},
     {"longformer", "attention with global tokens"},
     {"longt5", "attention in blocks"},
     {"mamba", "state spaces in place of attention"},
-    {"modernbert", "rotary positions"},
+    {"modernbert", "a first layer without its norm"},
     {"mpnet", "relative positions in BERT"},
     {"mpt", "ALiBi"},
     {"nllb-moe", "layers with experts beside others without"},
     {"opt", "positions that begin at 2 in a causal model"},
     {"reformer", "attention by hashing"},
     {"rembert", "embeddings narrower than the layers"},
-    {"roformer", "rotary positions"},
+    {"roformer", "rotary positions in BERT"},
     {"switch_transformers", "layers with experts beside others without"},
     {"whisper", "speech as input"},
     {"xlnet", "attention in permuted orders"},
 });
 
 constexpr std::array kReasons = std::to_array<Reason>({
-    {"rope_theta", "rotary positions"},
-    {"rope_parameters", "rotary positions"},
-    {"rope_scaling", "rotary positions"},
-    {"rotary_dim", "rotary positions"},
-    {"rotary_pct", "rotary positions"},
-    {"rotary_emb_base", "rotary positions"},
     {"alibi", "ALiBi"},
     {"num_experts", "a mixture of experts"},
     {"num_local_experts", "a mixture of experts"},
@@ -69,12 +63,6 @@ constexpr std::array kReasons = std::to_array<Reason>({
 bool is_set(const nlohmann::json& config, const char* key) {
     const auto found = config.find(key);
     return found != config.end() && !found->is_null() && *found != false && *found != 0;
-}
-
-// Keys and values of fewer heads than queries.
-bool groups_queries(const nlohmann::json& config) {
-    return is_set(config, "num_key_value_heads") && is_set(config, "num_attention_heads") &&
-           config["num_key_value_heads"] != config["num_attention_heads"];
 }
 
 }  // namespace
@@ -95,9 +83,6 @@ std::string why_unread(const std::string& model_type, const nlohmann::json& conf
         if (is_set(config, key.name)) {
             add(key.text);
         }
-    }
-    if (groups_queries(config)) {
-        add("grouped-query attention");
     }
     return fmt::format("{}", fmt::join(reasons, ", "));
 }

@@ -7,7 +7,7 @@
 
 namespace headscope {
 
-// What a model of this type has and the engine lacks, such as "rotary positions": by the family's name, or by the keys
+// What a model of this type has and the engine lacks, such as "ALiBi": by the family's name, or by the keys
 // of its configuration. Empty if neither says.
 std::string why_unread(const std::string& model_type, const nlohmann::json& config);
 

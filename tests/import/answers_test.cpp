@@ -13,6 +13,7 @@
 #include "infer/next_tokens.h"
 #include "io/strict_json.h"
 #include "model/encoder_decoder.h"
+#include "model/generator.h"
 #include "registry/registry.h"
 #include "tests/house/files.h"
 #include "tests/house/open_options.h"
@@ -28,6 +29,7 @@ using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
 constexpr double kTolerance = 1e-4;
+constexpr double kWeightTolerance = 1e-5;
 
 std::vector<std::string> models_with_answers() {
     std::vector<std::string> found;
@@ -103,6 +105,36 @@ void check_translation_model(const OpenModel& open, const json& item) {
     CHECK(largest_difference(log_probabilities(ctx, open, hidden, target), item.at("log_probabilities")) < kTolerance);
 }
 
+// Of the last layer: [heads, queries, keys].
+std::vector<double> last_weights(const OpenModel& open, const DeviceBatch& batch) {
+    struct Recorder : AttentionObserver {
+        bool wants(const AttentionSite& /*site*/) const override { return true; }
+        Tensor observe(Backend& /*backend*/, const AttentionView& view) override { return weights = view.weights; }
+        Tensor weights;
+    } recorder;
+    Context ctx{.backend = open.backend};
+    ctx.observer = &recorder;
+    open.model->states(ctx, batch);
+    return to_host<double>(open.backend, recorder.weights);
+}
+
+// Some tokens at once, then one by one: each step's logits are those of the whole text.
+void check_cached(const OpenModel& open, const DeviceBatch& batch, const Ids& ids, const json& item) {
+    Context ctx{.backend = open.backend};
+    const Generator& model = as_generator(*open.model);
+    const std::int64_t classes = open.directory.config.target_vocabulary;
+    const std::size_t read = ids.size() / 2;
+    Cache cache = model.start(ctx, batch);
+    model.read(ctx, cache, row(open.backend, Ids(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(read))));
+    for (std::size_t i = read; i + 1 < ids.size(); ++i) {
+        auto logits = to_host<double>(open.backend, model.step(ctx, cache, row(open.backend, {ids[i]})));
+        REQUIRE(std::ssize(logits) == classes);
+        log_softmax(logits);
+        CHECK(std::abs(logits[static_cast<std::size_t>(ids[i + 1])] - item["log_probabilities"][i].get<double>()) <
+              kTolerance);
+    }
+}
+
 void check_language_model(const OpenModel& open, const json& item) {
     Context ctx{.backend = open.backend};
     const Ids ids = item.at("ids").get<Ids>();
@@ -117,6 +149,12 @@ void check_language_model(const OpenModel& open, const json& item) {
     if (item.contains("log_probabilities")) {
         const Ids next(ids.begin() + 1, ids.end());
         CHECK(largest_difference(log_probabilities(ctx, open, hidden, next), item["log_probabilities"]) < kTolerance);
+    }
+    if (item.contains("weights")) {
+        CHECK(largest_difference(last_weights(open, batch), item["weights"]) < kWeightTolerance);
+    }
+    if (open.directory.config.architecture == Architecture::CausalLm) {
+        check_cached(open, batch, ids, item);
     }
 }
 

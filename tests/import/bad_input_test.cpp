@@ -246,7 +246,7 @@ TEST_CASE("an adapter is not a model", "[bad_input]") {
 }
 
 TEST_CASE("a family that is not supported is named with those that are", "[bad_input]") {
-    for (const char* type : {"nllb-moe", "switch_transformers", "llama"}) {
+    for (const char* type : {"nllb-moe", "switch_transformers", "falcon"}) {
         const BrokenModel model("hf-marian-tied");
         model.change_json("config.json", [&](json& config) { config["model_type"] = type; });
         check_complaint(model, {"config.json", "\"model_type\"", type, "marian, mbart"});

@@ -50,13 +50,13 @@ TEST_CASE("keys of config.json that nothing knows are named in one remark, in ev
         const BrokenModel model(name);
         CAPTURE(name);
         model.change_json("config.json", [](json& config) {
-            config["rope_theta"] = 10000.0;
+            config["sparse_blocks"] = 10000.0;
             config["attention_sinks"] = false;
             config["no_value"] = nullptr;
         });
         CHECK_THAT(remarks_of(model),
                    Contains(model.path("config.json") + " has keys that Headscope does not know and does not obey: "
-                                                        "\"attention_sinks\", \"rope_theta\"\n"));
+                                                        "\"attention_sinks\", \"sparse_blocks\"\n"));
     }
 }
 

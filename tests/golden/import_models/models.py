@@ -4,6 +4,7 @@ import torch
 from .ctranslate2_families import convert_bert, convert_gpt2, convert_t5, make_umt5
 from .ctranslate2_models import convert_marian, make_opennmt
 from .fairseq import make_fairseq
+from .hugging_face_llama import make_decoder
 from .hugging_face_marian import LANGUAGES, make_marian, pickled, safetensors, shards
 from .hugging_face_seq2seq import (make_bart, make_blenderbot_small, make_mbart, make_pegasus, make_prefixed,
                                    make_t5)
@@ -48,6 +49,23 @@ MODELS = {
     "hf-umt5": lambda folder: make_t5(folder, "UMT5", num_decoder_layers=2),
     "hf-gpt2": make_gpt2,
     "hf-gpt2-by-layer": lambda folder: make_gpt2(folder, scale_attn_by_inverse_layer_idx=True),
+    "hf-llama": lambda folder: make_decoder(folder, dtype=torch.bfloat16, older=True, attention_bias=True,
+                                            mlp_bias=True),
+    "hf-llama-linear": lambda folder: make_decoder(folder, older=True, tie_word_embeddings=True, rope_parameters={
+        "rope_type": "linear", "factor": 4.0, "rope_theta": 100.0}),
+    "hf-llama-yarn": lambda folder: make_decoder(folder, rope_parameters={
+        "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "rope_theta": 100.0,
+        "beta_fast": 4.0, "beta_slow": 0.5}),
+    "hf-llama3": lambda folder: make_decoder(folder, dtype=torch.float32, num_key_value_heads=4, rope_parameters={
+        "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 16, "rope_theta": 500.0}),
+    "hf-mistral": lambda folder: make_decoder(folder, "Mistral", num_key_value_heads=1, sliding_window=5),
+    "hf-phi3": lambda folder: make_decoder(folder, "Phi3", sliding_window=5, rope_parameters={
+        "rope_type": "default", "partial_rotary_factor": 0.5, "rope_theta": 100.0}),
+    "hf-qwen2": lambda folder: make_decoder(folder, "Qwen2", head_dim=4, tie_word_embeddings=True,
+                                            use_sliding_window=True, sliding_window=5, max_window_layers=1),
+    "hf-smollm3": lambda folder: make_decoder(folder, "SmolLM3", num_hidden_layers=3,
+                                              no_rope_layers=[1, 0, 1]),
     "hf-bert": make_bert,
     "hf-bert-untied": lambda folder: make_bert(folder, tie_word_embeddings=False),
     "hf-roberta-relu": lambda folder: make_like_roberta(folder, "XLMRoberta", saved=True, hidden_act="relu"),
