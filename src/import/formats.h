@@ -52,6 +52,9 @@ ModelDirectory open_fairseq(const std::string& path);
 // the decoding options are read.
 void add_opus_languages(ModelDirectory& model);
 
+// llama.cpp: a GGUF file, or any part of a model in several.
+ModelDirectory open_gguf(const std::string& path);
+
 // Reports the options of a fairseq checkpoint that nothing obeys.
 void check_fairseq_options(const ForeignConfig& config, const std::string& file, std::vector<std::string>& remarks);
 

@@ -1,9 +1,11 @@
 #include "import/open_model.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -45,18 +47,43 @@ bool is_ctranslate2(const fs::path& file) {
     return stream && head[0] >= 1 && head[0] < 64 && head[1] == 0 && head[2] == 0 && head[3] == 0 && has_name;
 }
 
+bool is_gguf(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::array<char, 4> head{};
+    stream.read(head.data(), head.size());
+    return stream && std::string_view(head.data(), head.size()) == "GGUF";
+}
+
+// Whether this is the name of another part than the first of a model in several files, such as -00002-of-00003.gguf.
+bool is_later_part(std::string_view name) {
+    constexpr std::string_view kFirst = "-00001-of-";
+    constexpr std::size_t kEnding = kFirst.size() + 5 + 5;  // digits and .gguf
+    const std::string_view ending = name.substr(name.size() - std::min(name.size(), kEnding));
+    return ending.size() == kEnding && ending.substr(6, 4) == kFirst.substr(6) && !ending.starts_with(kFirst);
+}
+
+// The file itself, or that of the only model in a folder. Empty if there are none, or several.
+std::string gguf_file_of(const fs::path& path) {
+    if (is_file(path)) {
+        return is_gguf(path) ? path.string() : "";
+    }
+    std::vector<std::string> models;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored)) {
+        const fs::path& file = entry.path();
+        if (ends_with(file, ".gguf") && is_gguf(file) && !is_later_part(file.filename().string())) {
+            models.push_back(file.string());
+        }
+    }
+    return models.size() == 1 ? models.front() : "";
+}
+
 // Formats that are known and not supported.
 void reject_file(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
     std::array<char, 8> head{};
     stream.read(head.data(), head.size());
     const std::string_view bytes(head.data(), stream ? head.size() : 0);
-    if (bytes.starts_with("GGUF")) {
-        throw Error(
-            fmt::format("{} is a GGUF file of llama.cpp, which is not supported: give the folder of Hugging Face's "
-                        "model from which it was made",
-                        file.string()));
-    }
     if (bytes == std::string_view("\1\0\0\0\0\0\0\0", 8)) {
         throw Error(
             fmt::format("{} is a binary model of Marian, which is not supported: give the .npz from which "
@@ -71,7 +98,7 @@ void reject_others(const fs::path& path) {
     }
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored)) {
-        if (const fs::path& file = entry.path(); ends_with(file, ".bin") || ends_with(file, ".gguf")) {
+        if (const fs::path& file = entry.path(); ends_with(file, ".bin")) {
             reject_file(file);
         }
     }
@@ -108,12 +135,15 @@ ModelFormat format_of(const std::string& path) {
         is_file(place / "checkpoint_last.pt")) {
         return ModelFormat::Fairseq;
     }
+    if (!gguf_file_of(path).empty()) {
+        return ModelFormat::Gguf;
+    }
     return ModelFormat::None;
 }
 
 namespace {
 
-// A .pt or .npz file of a folder without a name that says which one is meant.
+// A .pt, .npz or .gguf file of a folder without a name that says which one is meant.
 std::string some_checkpoint(const std::string& folder) {
     std::error_code ignored;
     if (!fs::is_directory(folder, ignored) || fs::exists(fs::path(folder) / "config.json", ignored)) {
@@ -121,7 +151,8 @@ std::string some_checkpoint(const std::string& folder) {
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
         const std::string name = entry.path().filename().string();
-        if (name.ends_with(".pt") || (name.ends_with(".npz") && !name.ends_with(".optimizer.npz"))) {
+        if (name.ends_with(".pt") || name.ends_with(".gguf") ||
+            (name.ends_with(".npz") && !name.ends_with(".optimizer.npz"))) {
             return entry.path().string();
         }
     }
@@ -135,6 +166,7 @@ ModelDirectory open_as(ModelFormat format, const std::string& path) {
         case ModelFormat::Marian: return open_marian(path);
         case ModelFormat::Sockeye: return open_sockeye(path);
         case ModelFormat::Fairseq: return open_fairseq(path);
+        case ModelFormat::Gguf: return open_gguf(gguf_file_of(path));
         case ModelFormat::Headscope:
         case ModelFormat::None: break;
     }

@@ -8,7 +8,7 @@
 namespace headscope {
 
 // What the bytes at a path are, whatever their names.
-enum class ModelFormat : std::uint8_t { None, Headscope, HuggingFace, CTranslate2, Marian, Sockeye, Fairseq };
+enum class ModelFormat : std::uint8_t { None, Headscope, HuggingFace, CTranslate2, Marian, Sockeye, Fairseq, Gguf };
 ModelFormat format_of(const std::string& path);
 
 // Our own model directory, or another program's folder or file (docs/importing.md). Weights stay in their files until

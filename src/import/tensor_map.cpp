@@ -223,7 +223,7 @@ private:
         const std::size_t size = size_of(theirs.dtype);
         const std::size_t row_bytes = static_cast<std::size_t>(own.columns) * size;
         const bool turned = row.transposed && part.spec->shape.rank() > 1;
-        if (!turned && row.interleaved_heads == 0) {
+        if (!turned && row.interleaved_heads == 0 && row.alternating_heads == 0) {
             values.data = theirs.data.subspan(static_cast<std::size_t>(part.first) * row_bytes,
                                               static_cast<std::size_t>(own.rows) * row_bytes);
             take(*part.spec, values);
@@ -249,6 +249,11 @@ private:
     // The row of theirs that is row `i` of a part.
     static std::int64_t row_of(const Assembly& assembly, const Part& part, std::int64_t i) {
         const TensorRow& row = *assembly.row;
+        if (row.alternating_heads > 0) {
+            const std::int64_t depth = sides_of(part.spec->shape).rows / row.alternating_heads;
+            const std::int64_t in_head = i % depth;
+            return part.first + i - in_head + 2 * in_head % depth + 2 * in_head / depth;
+        }
         const std::int64_t start =
             row.interleaved_from < assembly.parts.size() ? assembly.parts[row.interleaved_from].first : part.first + 1;
         if (row.interleaved_heads == 0 || part.first < start) {

@@ -22,6 +22,8 @@ struct TensorRow {
     // second. 0 heads: they do not.
     std::int64_t interleaved_heads = 0;
     std::size_t interleaved_from = 0;
+    // Rows of each of so many heads alternate: one of the head's first half, one of its second. 0: they do not.
+    std::int64_t alternating_heads = 0;
     float first_factor = 1.0F;  // of the values of the first of `ours`
     bool zero_if_missing = false;
     // Names under which a file may repeat the tensor.

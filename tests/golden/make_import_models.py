@@ -3,8 +3,8 @@
 
     python3 tests/golden/make_import_models.py [NAME...]      (all, or those whose names begin so)
 
-Needs torch, transformers, tokenizers, sentencepiece, safetensors, ctranslate2 and pymarian. Seeds are fixed, but other
-versions give other weights: the files are the reference. answers.json is described in make_import_answers.py.
+Needs torch, transformers, tokenizers, sentencepiece, safetensors, ctranslate2, gguf and pymarian. Seeds are fixed, but
+other versions give other weights: the files are the reference. answers.json is described in make_import_answers.py.
 """
 import pathlib
 import shutil

@@ -296,11 +296,6 @@ TEST_CASE("files of formats that do not open are called by their names", "[bad_i
     for (const auto& entry : fs::directory_iterator(model.path())) {
         fs::remove(entry.path());
     }
-    model.write("tiny.gguf", std::string("GGUF\3\0\0\0", 8) + std::string(64, '\0'));
-    CHECK_THAT(error_of([&] { open_model(model.path("tiny.gguf")); }),
-               Contains("tiny.gguf is a GGUF file of llama.cpp"));
-    CHECK_THAT(error_of([&] { open_model(model.path()); }), Contains("tiny.gguf is a GGUF file of llama.cpp"));
-    model.remove("tiny.gguf");
     model.write("model.bin", std::string("\1\0\0\0\0\0\0\0", 8) + std::string(64, '\0'));
     CHECK_THAT(error_of([&] { open_model(model.path()); }), Contains("model.bin is a binary model of Marian"));
     CHECK_THAT(error_of([&] { open_model(model.path("model.bin")); }), Contains("is a binary model of Marian"));

@@ -1,5 +1,6 @@
 """The models by name: one of each variant of a format."""
 import torch
+from tokenizers import normalizers
 
 from .ctranslate2_families import convert_bert, convert_gpt2, convert_t5, make_umt5
 from .ctranslate2_models import convert_marian, make_opennmt
@@ -9,6 +10,7 @@ from .hugging_face_marian import LANGUAGES, make_marian, pickled, safetensors, s
 from .hugging_face_seq2seq import (make_bart, make_blenderbot_small, make_mbart, make_pegasus, make_prefixed,
                                    make_t5)
 from .hugging_face_text import make_bert, make_distilbert, make_gpt2, make_like_roberta, make_roberta
+from .llama_cpp import LLAMA3_SCALING, Q8_0, WORDS, llama3_factors, make_gguf
 from .marian import make_marian as make_npz
 from .sockeye import make_sockeye
 
@@ -32,6 +34,11 @@ MODELS = {
                                                dtype=torch.float16),
     "fairseq-learned": lambda folder: make_fairseq(folder, learned=True, activation="gelu", embedding_norm=True),
     "fairseq-old": lambda folder: make_fairseq(folder, old=True, tying="separate", dtype=torch.float16),
+    "gguf-llama": lambda folder: make_gguf(folder, tie_word_embeddings=False),
+    "gguf-llama3-q8": lambda folder: make_gguf(folder, kind=Q8_0, factors=llama3_factors(), tie_word_embeddings=True,
+                                               rope_parameters=LLAMA3_SCALING),
+    "gguf-qwen2-parts": lambda folder: make_gguf(folder, "Qwen2", WORDS.replace("{1,3}", ""), "qwen2",
+                                                 normalizers.NFC(), name="model", parts=14, tie_word_embeddings=False),
     "hf-bart": make_bart,
     "hf-bart-sizes": lambda folder: make_bart(folder, decoder_ffn_dim=20, decoder_attention_heads=3),
     "hf-mbart": make_mbart,

@@ -1,0 +1,197 @@
+// llama.cpp's files: architecture, weights and tokenizer in one.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "backend/convert.h"
+#include "import/common.h"
+#include "import/formats.h"
+#include "import/gguf.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array kFamilies = {GgufFamily{.name = "llama", .alternating_rows = true},
+                                  GgufFamily{.name = "qwen2", .input_biases = true}};
+
+// Keys that change nothing here.
+constexpr auto kKeys = std::to_array<KeyRule>({
+    {"general.*"},
+    {"split.*"},
+    {"quantize.*"},
+    {"tokenizer.chat_template*"},
+    {"tokenizer.huggingface.json"},
+    {"*_token_id"},  // of gaps, classifiers and masks
+    {"tokenizer.ggml.token_type_count"},
+    {"*.vocab_size"},  // the rows of the table say it
+    {"*.rope.scaling.finetuned"},
+    {"*.tensor_data_layout", "\"Meta AI original pth\""},
+    {"*.attention.causal", "true"},
+    {"*.expert_count", "0"},
+    {"*.expert_used_count", "0"},
+    {"*.attention.clamp_kqv", "0.0"},
+    {"*.use_parallel_residual", "false"},
+});
+
+const GgufFamily& family_of(const ForeignConfig& config) {
+    const std::string name = config.text("general.architecture", "");
+    const std::string type = config.text("general.type", "model");
+    if (type != "model" || name == "clip") {
+        throw Error(fmt::format("{} holds {}, which is not a model of texts: give the file of the model itself",
+                                config.file(),
+                                type == "adapter"                    ? "an adapter"
+                                : type == "mmproj" || name == "clip" ? "a projector of images"
+                                                                     : "a " + type));
+    }
+    const auto* found = std::ranges::find(kFamilies, name, &GgufFamily::name);
+    if (found == kFamilies.end()) {
+        std::string names;
+        for (const GgufFamily& family : kFamilies) {
+            names += (names.empty() ? "" : ", ") + std::string(family.name);
+        }
+        throw Error(
+            fmt::format("{}: \"general.architecture\" is \"{}\"; supported are {}", config.file(), name, names));
+    }
+    return *found;
+}
+
+// A number for all layers, which some files write as a list of equal ones.
+std::int64_t of_all_layers(const ForeignConfig& config, const std::string& key, std::int64_t fallback) {
+    const json& value = config.at(key);
+    if (!value.is_array()) {
+        return config.integer(key, fallback, 1);
+    }
+    const bool equal = !value.empty() && value.front().is_number_integer() &&
+                       std::ranges::all_of(value, [&](const json& one) { return one == value.front(); });
+    if (!equal) {
+        config.problem(key, "differs between layers, which is not supported");
+    }
+    return equal ? value.front().get<std::int64_t>() : fallback;
+}
+
+// The tensor of a model whose pairs of columns are slowed each by its own factor, such as Llama 3.1.
+std::vector<double> rotary_factors(const TensorArchive& archive) {
+    constexpr const char* kName = "rope_freqs.weight";
+    std::vector<double> factors;
+    if (archive.contains(kName)) {
+        const ArchiveTensor tensor = archive.at(kName);
+        factors.resize(static_cast<std::size_t>(tensor.shape.elements()));
+        visit_stored(tensor.dtype, [&](auto one) {
+            for (std::size_t i = 0; i < factors.size(); ++i) {
+                std::memcpy(&one, tensor.data.data() + i * sizeof(one), sizeof(one));
+                factors[i] = static_cast<double>(static_cast<float>(one));
+            }
+        });
+    }
+    return factors;
+}
+
+void read_gguf_rotary(const ForeignConfig& config, const std::string& prefix, const TensorArchive& archive,
+                      ModelConfig& net) {
+    RotaryConfig& rotary = net.positions.rotary;
+    rotary.kind = Rotary::Plain;
+    rotary.base = config.number(prefix + "rope.freq_base", 10000.0);
+    const std::int64_t columns = config.integer(prefix + "rope.dimension_count", net.attention.d_k, 2);
+    if (columns != net.attention.d_k) {
+        config.problem(prefix + "rope.dimension_count",
+                       fmt::format("is {}: only the size of a head, {}, is supported", columns, net.attention.d_k));
+    }
+    const std::string scaling = config.text(prefix + "rope.scaling.type", "none");
+    // Older files have the factor alone.
+    const double factor =
+        config.number(prefix + "rope.scaling.factor", config.number(prefix + "rope.scale_linear", 1.0));
+    if (scaling == "linear" || (scaling == "none" && factor != 1.0)) {
+        rotary.kind = Rotary::Linear;
+        rotary.factor = factor;
+    } else if (scaling == "yarn") {
+        rotary.kind = Rotary::Yarn;
+        rotary.factor = factor;
+        rotary.original_length = config.integer(prefix + "rope.scaling.original_context_length", net.max_length, 1);
+        rotary.high = config.number(prefix + "rope.scaling.yarn_beta_fast", 32.0);
+        rotary.low = config.number(prefix + "rope.scaling.yarn_beta_slow", 1.0);
+        rotary.magnitude = config.number(prefix + "rope.scaling.attn_factor", 1.0) * (0.1 * std::log(factor) + 1.0);
+        for (const char* key : {"rope.scaling.yarn_ext_factor", "rope.scaling.yarn_attn_factor"}) {
+            config.require(prefix + key, 1.0);
+        }
+    } else if (scaling != "none") {
+        config.problem(prefix + "rope.scaling.type",
+                       fmt::format("is \"{}\": supported are none, linear and yarn", scaling));
+    }
+    if (std::vector<double> factors = rotary_factors(archive); !factors.empty()) {
+        if (rotary.kind != Rotary::Plain || std::cmp_not_equal(factors.size(), net.attention.d_k / 2)) {
+            config.problem("rope_freqs.weight", fmt::format("has {} factors of rotary positions, expected {}, and no "
+                                                            "other scaling",
+                                                            factors.size(), net.attention.d_k / 2));
+        }
+        rotary.kind = Rotary::Factors;
+        rotary.factors = std::move(factors);
+    }
+}
+
+ModelConfig gguf_network(const ForeignConfig& config, const GgufFamily& family, const TensorArchive& archive) {
+    const std::string prefix = std::string(family.name) + ".";
+    ModelConfig net;
+    net.architecture = Architecture::CausalLm;
+    net.encoder_layers = 0;
+    net.decoder_layers = static_cast<int>(config.integer(prefix + "block_count", 0, 1, 1024));
+    net.d_model = config.integer(prefix + "embedding_length", 0, 1);
+    net.max_length = config.integer(prefix + "context_length", 0, 1);
+    net.feed_forward.d_ff = of_all_layers(config, prefix + "feed_forward_length", 0);
+    net.feed_forward.activation = Activation::Swish;
+    net.feed_forward.gate = true;
+    net.feed_forward.bias = false;
+    const std::int64_t heads = of_all_layers(config, prefix + "attention.head_count", 0);
+    set_heads(heads, config, prefix + "attention.head_count", net);
+    net.attention.kv_heads = of_all_layers(config, prefix + "attention.head_count_kv", heads);
+    net.attention.d_k = config.integer(prefix + "attention.key_length", net.attention.d_k, 1);
+    net.attention.d_v = config.integer(prefix + "attention.value_length", net.attention.d_k, 1);
+    net.attention.bias = family.input_biases;
+    net.attention.output_bias = !family.input_biases;
+    net.norm = {.placement = NormPlacement::Pre,
+                .type = NormType::Rms,
+                .epsilon = static_cast<float>(config.number(prefix + "attention.layer_norm_rms_epsilon", 1e-5))};
+    net.positions.kind = Positions::None;
+    read_gguf_rotary(config, prefix, archive, net);
+    net.embedding.scale = false;
+    net.embedding.tying = archive.contains("output.weight") ? Tying::None : Tying::All;
+    net.source_vocabulary = net.target_vocabulary = matrix_sides(archive, "token_embd.weight").front();
+    return net;
+}
+
+}  // namespace
+
+ModelDirectory open_gguf(const std::string& path) {
+    auto archive = std::make_shared<const TensorArchive>(open_gguf_archive(path));
+    Problems problems(path);
+    const ForeignConfig config(archive->objects(), path, problems);
+    const GgufFamily& family = family_of(config);
+    ModelDirectory model{.path = path, .config = gguf_network(config, family, *archive)};
+    open_gguf_tokenizer(config, model.config.target_vocabulary, problems, model);
+    remark_unknown_keys(path, config.unknown_keys(kKeys), model.remarks);
+    problems.finish();
+    model.weights = mapped_weights(std::move(archive), gguf_tensors(model.config, family));
+    const std::string prefix = std::string(family.name) + ".";
+    const std::string heads = prefix + "attention.head_count";
+    const std::string groups = prefix + "attention.head_count_kv";
+    const std::string length = prefix + "context_length";
+    check_imported(model, path,
+                   {{"eos_id", "tokenizer.ggml.eos_token_id"},
+                    {"bos_id", "tokenizer.ggml.bos_token_id"},
+                    {"attention.heads", heads.c_str()},
+                    {"attention.kv_heads", groups.c_str()},
+                    {"max_length", length.c_str()}});
+    return model;
+}
+
+}  // namespace headscope

@@ -1,0 +1,25 @@
+// What the readers of GGUF files share.
+#pragma once
+
+#include <string_view>
+
+#include "import/problems.h"
+#include "import/tensor_map.h"
+#include "model/model_directory.h"
+
+namespace headscope {
+
+// How a family's layers differ from Llama's.
+struct GgufFamily {
+    std::string_view name;          // "general.architecture"
+    bool alternating_rows = false;  // of queries and keys, see TensorRow
+    bool input_biases = false;      // of queries, keys and values
+};
+
+// The names of tensors.
+TensorMap gguf_tensors(const ModelConfig& net, const GgufFamily& family);
+
+// The tokenizer that the file's keys describe, with as many pieces as `rows`, and the ids around texts.
+void open_gguf_tokenizer(const ForeignConfig& config, std::int64_t rows, Problems& problems, ModelDirectory& model);
+
+}  // namespace headscope

@@ -1,0 +1,153 @@
+// GGUF files: what their keys become, and which are refused. tests/import/models has some with answers.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "import/open_model.h"
+#include "tests/io/gguf_writer.h"
+#include "tests/io/temporary_folder.h"
+#include "tests/io/tensor_values.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+using Texts = std::vector<std::string>;
+
+constexpr std::uint32_t kF32 = 0;
+
+// A Llama of one layer, whose parts tests change.
+struct TinyLlama {
+    std::map<std::string, std::uint32_t> numbers = {
+        {"llama.block_count", 1},           {"llama.context_length", 16},      {"llama.embedding_length", 8},
+        {"llama.feed_forward_length", 4},   {"llama.attention.head_count", 2}, {"llama.attention.head_count_kv", 1},
+        {"tokenizer.ggml.bos_token_id", 0}, {"tokenizer.ggml.eos_token_id", 1}};
+    std::map<std::string, std::string> texts = {
+        {"general.architecture", "llama"}, {"tokenizer.ggml.model", "gpt2"}, {"tokenizer.ggml.pre", "llama-bpe"}};
+    std::map<std::string, bool> flags = {};
+    Texts pieces = {"<s>", "</s>", "a", "b", "\u0120", "ab", "<pad>"};
+    std::vector<std::uint32_t> types = {3, 3, 1, 1, 1, 1, 5};
+    Texts merges = {"a b"};
+    std::map<std::string, std::vector<std::uint64_t>> tensors = {
+        {"token_embd.weight", {8, 7}},        {"output_norm.weight", {8}},      {"blk.0.attn_norm.weight", {8}},
+        {"blk.0.attn_q.weight", {8, 8}},      {"blk.0.attn_k.weight", {8, 4}},  {"blk.0.attn_v.weight", {8, 4}},
+        {"blk.0.attn_output.weight", {8, 8}}, {"blk.0.ffn_norm.weight", {8}},   {"blk.0.ffn_gate.weight", {8, 4}},
+        {"blk.0.ffn_up.weight", {8, 4}},      {"blk.0.ffn_down.weight", {4, 8}}};
+
+    std::string file() const {
+        GgufWriter writer;
+        for (const auto& [key, value] : texts) {
+            writer.add_text(key, value);
+        }
+        for (const auto& [key, value] : numbers) {
+            writer.add_number(key, value);
+        }
+        for (const auto& [key, value] : flags) {
+            writer.add_flag(key, value);
+        }
+        writer.add_texts("tokenizer.ggml.tokens", pieces).add_numbers("tokenizer.ggml.token_type", types);
+        writer.add_texts("tokenizer.ggml.merges", merges);
+        for (const auto& [name, sides] : tensors) {
+            std::size_t elements = 1;
+            for (const std::uint64_t side : sides) {
+                elements *= side;
+            }
+            writer.add_tensor(name, sides, kF32, bytes_of(std::vector<float>(elements, 0.5F)));
+        }
+        return writer.file();
+    }
+};
+
+template <class Change>
+std::string llama_complaint(const Change& change) {
+    const TemporaryFolder folder;
+    TinyLlama llama;
+    change(llama);
+    const std::string path = folder.write("tiny.gguf", llama.file());
+    const std::string message = error_of([&] { open_model(path).weights->read({}, {}); });
+    CHECK_THAT(message, Contains("tiny.gguf"));
+    return message;
+}
+
+}  // namespace
+
+TEST_CASE("keys of a GGUF file become a configuration and a tokenizer", "[gguf]") {
+    const TemporaryFolder folder;
+    TinyLlama llama;
+    llama.texts["llama.unheard_of"] = "x";
+    llama.texts["general.name"] = "tiny";
+    const std::string path = folder.write("tiny.gguf", llama.file());
+    CHECK(format_of(path) == ModelFormat::Gguf);
+    const ModelDirectory model = open_model(folder.file(""));  // the only one of its folder
+    CHECK(model.config.attention.heads == 2);
+    CHECK(model.config.attention.kv_heads == 1);
+    CHECK(model.config.attention.d_k == 4);
+    CHECK(model.config.positions.rotary.kind == Rotary::Plain);
+    CHECK(model.config.embedding.tying == Tying::All);
+    CHECK(model.config.frame.bos_id == 0);
+    CHECK(model.config.frame.eos_id == 1);
+    REQUIRE(model.remarks.size() == 1);
+    CHECK_THAT(model.remarks.front(), Contains("\"llama.unheard_of\"") && !Contains("general.name"));
+    const Tokenizer& tokenizer = *model.target_tokenizer;
+    CHECK(tokenizer.encode("abba</s> a") == Ids{5, 3, 2, 1, 4, 2});
+    CHECK(tokenizer.vocabulary().piece(6).kind == PieceKind::Unused);
+    folder.write("other.gguf", llama.file());
+    CHECK_THAT(error_of([&] { open_model(folder.file("")); }), Contains("holds several checkpoints or models"));
+}
+
+TEST_CASE("SentencePiece vocabularies of GGUF files split texts as their library does", "[gguf]") {
+    const TemporaryFolder folder;
+    TinyLlama llama;
+    llama.texts["tokenizer.ggml.model"] = "llama";
+    llama.texts.erase("tokenizer.ggml.pre");
+    llama.numbers["tokenizer.ggml.unknown_token_id"] = 2;
+    llama.pieces = {"<s>", "</s>", "<unk>", "\u2581", "a", "\u2581a", "<0x61>"};
+    llama.types = {3, 3, 2, 1, 1, 1, 6};
+    for (const bool adds_space : {true, false}) {
+        llama.flags["tokenizer.ggml.add_space_prefix"] = adds_space;
+        const ModelDirectory model = open_model(folder.write("tiny.gguf", llama.file()));
+        CHECK(model.config.frame.bos_id == 0);  // unless the file says otherwise
+        CHECK(model.target_tokenizer->encode("aa a") == (adds_space ? Ids{5, 4, 5} : Ids{4, 4, 5}));
+        CHECK(model.target_tokenizer->encode("</s>") == Ids{1});
+        CHECK(model.target_tokenizer->vocabulary().piece(6).kind == PieceKind::Unused);  // one byte of 256
+        CHECK(model.target_tokenizer->decode({5, 4, 1}) == (adds_space ? "aa" : " aa"));
+    }
+    llama.flags["tokenizer.ggml.add_bos_token"] = false;
+    CHECK(open_model(folder.write("tiny.gguf", llama.file())).config.frame.bos_id == -1);
+}
+
+TEST_CASE("GGUF files that cannot be represented are refused by key", "[gguf]") {
+    const auto with_text = [](const char* key, const char* value) {
+        return llama_complaint([&](TinyLlama& llama) { llama.texts[key] = value; });
+    };
+    const auto with_number = [](const char* key, std::uint32_t value) {
+        return llama_complaint([&](TinyLlama& llama) { llama.numbers[key] = value; });
+    };
+    CHECK_THAT(with_text("general.architecture", "mamba"), Contains("\"mamba\"; supported are llama, qwen2"));
+    CHECK_THAT(with_text("general.type", "adapter"), Contains("holds an adapter"));
+    CHECK_THAT(with_text("general.architecture", "clip"), Contains("holds a projector of images"));
+    CHECK_THAT(with_text("tokenizer.ggml.pre", "unheard-of"),
+               Contains("\"tokenizer.ggml.pre\"") && Contains("is \"unheard-of\"; known are gpt-2, llama-bpe"));
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.texts.erase("tokenizer.ggml.pre"); }),
+               Contains("\"tokenizer.ggml.pre\"") && Contains("is missing; known are"));
+    CHECK_THAT(with_text("tokenizer.ggml.model", "rwkv"), Contains("supported are gpt2 and llama"));
+    CHECK_THAT(with_text("llama.rope.scaling.type", "longrope"), Contains("\"llama.rope.scaling.type\""));
+    CHECK_THAT(with_number("llama.rope.dimension_count", 2), Contains("\"llama.rope.dimension_count\""));
+    CHECK_THAT(with_number("llama.expert_count", 8), Contains("\"llama.expert_count\""));
+    CHECK_THAT(with_number("llama.attention.head_count_kv", 3), Contains("llama.attention.head_count_kv"));
+    CHECK_THAT(with_number("tokenizer.ggml.eos_token_id", 7), Contains("\"tokenizer.ggml.eos_token_id\""));
+    CHECK_THAT(with_text("llama.block_count", "one"), Contains("\"llama.block_count\""));
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.pieces.pop_back(); }),
+               Contains("\"tokenizer.ggml.tokens\" has 6 pieces, but token_embd.weight has 7 rows"));
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.types.pop_back(); }),
+               Contains("\"tokenizer.ggml.token_type\" has 6 elements for 7 pieces"));
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.pieces[2] = "b"; }), Contains("the piece 'b' twice"));
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.merges.emplace_back("a zz"); }),
+               Contains("needs the piece 'zz'"));
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.flags["tokenizer.ggml.add_eos_token"] = true; }),
+               Contains("\"tokenizer.ggml.add_eos_token\" is true"));
+}
