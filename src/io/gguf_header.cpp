@@ -22,6 +22,9 @@ using nlohmann::json;
 constexpr std::uint32_t kOldest = 2, kNewest = 3;
 constexpr std::uint32_t kMostDimensions = 4;
 constexpr std::uint64_t kUsualAlignment = 32;
+constexpr std::uint64_t kLongestKey = 65535;
+// Of all lists of a file together: in memory, each element takes more than in the file.
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 24U;
 constexpr const char* kAlignment = "general.alignment";
 
 // Types of values.
@@ -66,10 +69,17 @@ private:
         }
     }
 
-    std::string string(const std::string& what) {
-        const std::string_view text = in_.text(in_.number<std::uint64_t>());
+    // `what` and `key` are for messages.
+    std::string string(std::string_view what, std::string_view key = "",
+                       std::uint64_t longest = std::numeric_limits<std::uint64_t>::max()) {
+        const auto length = in_.number<std::uint64_t>();
+        const std::string_view text = in_.text(length);
+        if (length > longest) {
+            reject(fmt::format("{} has {} bytes, expected at most {}", what, length, longest));
+        }
         if (first_invalid_utf8(text)) {
-            reject(fmt::format("{} is not UTF-8", what));
+            reject(key.empty() ? fmt::format("{} is not UTF-8", what)
+                               : fmt::format("{} of \"{}\" is not UTF-8", what, key));
         }
         return std::string(text);
     }
@@ -89,7 +99,7 @@ private:
             case Kind::I32: return number<std::uint32_t, std::int32_t>();
             case Kind::F32: return number<std::uint32_t, float>();
             case Kind::Bool: return boolean(key);
-            case Kind::String: return string(fmt::format("the text \"{}\"", key));
+            case Kind::String: return string("a text", key);
             case Kind::U64: return in_.number<std::uint64_t>();
             case Kind::I64: return number<std::uint64_t, std::int64_t>();
             case Kind::F64: return number<std::uint64_t, double>();
@@ -107,10 +117,14 @@ private:
         return byte == 1;
     }
 
-    // Each element has at least one byte in the file, so the list is not longer than it.
     json list(const std::string& key) {
         const Kind kind{in_.number<std::uint32_t>()};
         const auto count = in_.number<std::uint64_t>();
+        if (count > kMostElements - elements_) {
+            reject(fmt::format("\"{}\" has {} elements after {} of other lists, expected at most {} in all", key, count,
+                               elements_, kMostElements));
+        }
+        elements_ += count;
         json values = json::array();
         for (std::uint64_t i = 0; i < count; ++i) {
             values.push_back(value(kind, key));
@@ -119,7 +133,7 @@ private:
     }
 
     void read_pair() {
-        const std::string key = string("a key");
+        const std::string key = string("a key", "", kLongestKey);
         const Kind kind{in_.number<std::uint32_t>()};
         json read = kind == Kind::List ? list(key) : value(kind, key);
         if (!header_.metadata.emplace(key, std::move(read)).second) {
@@ -217,6 +231,7 @@ private:
     const std::string& path_;
     GgufHeader header_{.metadata = json::object(), .entries = {}};
     std::set<std::string> names_;
+    std::uint64_t elements_ = 0;  // of the lists so far
 };
 
 }  // namespace

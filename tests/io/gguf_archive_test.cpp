@@ -149,15 +149,26 @@ TEST_CASE("damaged GGUF files are refused with a reason", "[gguf]") {
 }
 
 TEST_CASE("values and tensors of GGUF files are checked before anything is allocated for them", "[gguf]") {
+    constexpr std::uint64_t kMostElements = std::uint64_t{1} << 24U;
     const std::uint64_t huge = std::uint64_t{1} << 62U;
     const auto value = [](std::uint32_t type, const std::string& bytes) {
         return gguf_complaint(GgufWriter().add("key", type, bytes).file());
     };
     CHECK_THAT(value(13, "a"), Contains("\"key\" has a value of type 13"));
     CHECK_THAT(value(GgufWriter::kBool, "\2"), Contains("\"key\" is the byte 2"));
-    CHECK_THAT(value(GgufWriter::kString, GgufWriter::string("\xff")), Contains("\"key\" is not UTF-8"));
+    CHECK_THAT(value(GgufWriter::kString, GgufWriter::string("\xff")), Contains("a text of \"key\" is not UTF-8"));
     CHECK_THAT(value(GgufWriter::kList, GgufWriter::number(GgufWriter::kString, 4) + GgufWriter::number(huge, 8)),
+               Contains("\"key\" has 4611686018427387904 elements") && Contains("at most 16777216 in all"));
+    CHECK_THAT(gguf_complaint(
+                   GgufWriter()
+                       .add("short", GgufWriter::kList, GgufWriter::number(0, 4) + GgufWriter::number(1, 8) + "a")
+                       .add("long", GgufWriter::kList, GgufWriter::number(0, 4) + GgufWriter::number(kMostElements, 8))
+                       .file()),
+               Contains("\"long\" has 16777216 elements after 1 of other lists"));
+    CHECK_THAT(value(GgufWriter::kList, GgufWriter::number(0, 4) + GgufWriter::number(kMostElements, 8)),
                Contains("truncated"));
+    CHECK_THAT(gguf_complaint(GgufWriter().add_number(std::string(65536, 'k'), 1).file()),
+               Contains("a key has 65536 bytes, expected at most 65535"));
     CHECK_THAT(value(GgufWriter::kList, GgufWriter::number(GgufWriter::kList, 4) + GgufWriter::number(1, 8)),
                Contains("a list in a list"));
     CHECK_THAT(gguf_complaint(GgufWriter().add_number("key", 1).add_number("key", 1).file()),
