@@ -1,5 +1,6 @@
 #include "text/oniguruma.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>
@@ -140,10 +141,12 @@ private:
         reject(rest_.substr(0, 3));
     }
 
-    // {,3} is {0,3} in Oniguruma, and {1,3}+ repeats it.
+    // {,3} is {0,3} in Oniguruma, {1,3}+ repeats it, and {3}? is {0,3} in steps of 3.
     void repetition() {
-        const std::size_t end = rest_.find('}');
-        if (rest_.starts_with("{,") || (end != std::string_view::npos && rest_.substr(end + 1).starts_with('+'))) {
+        const std::size_t end = std::min(rest_.find('}'), rest_.size());
+        const std::string_view after = rest_.substr(std::min(end + 1, rest_.size()));
+        const bool exact = rest_.substr(0, end).find(',') == std::string_view::npos;
+        if (rest_.starts_with("{,") || after.starts_with('+') || (exact && after.starts_with('?'))) {
             reject(rest_.substr(0, end + 2));
         }
         copy(1);

@@ -61,13 +61,15 @@ TEST_CASE("regular expressions mean what they do in Oniguruma", "[regex]") {
     CHECK(matches("[]\\[]", "[]") == Texts{"[", "]"});
     CHECK(matches("\\x{4e2d}|[\\x{41}]", "A\u4e2d") == Texts{"A", "\u4e2d"});
     CHECK(matches("a{2}|b{1,}", "aabb") == Texts{"aa", "bb"});
+    CHECK(matches("a{1,2}?", "aa") == Texts{"a", "a"});
     CHECK(matches("x*", "axb") == Texts{"", "x", ""});
     CHECK(matches("(?<=a)b(?!c)(?>d|e)", "abd abe bd") == Texts{"bd", "be"});
 }
 
 TEST_CASE("regular expressions that PCRE2 would understand otherwise, or not at all, are errors", "[regex]") {
-    for (const char* pattern : {"\\h", "\\bword", "\\K", "\\R", "\\1", "\\x41", "\\u0041", "[\\W]", "[a&&b]",
-                                "[[:alpha:]]", "a{,2}", "a{1,2}+", "(?i)a", "(?m:a)", "(?<name>a)", "\\pL", "a\\"}) {
+    for (const char* pattern :
+         {"\\h", "\\bword", "\\K", "\\R", "\\1", "\\x41", "\\u0041", "[\\W]", "[a&&b]", "[[:alpha:]]", "a{,2}",
+          "a{1,2}+", "a{3}?", "(?i)a", "(?m:a)", "(?<name>a)", "\\pL", "a\\"}) {
         CAPTURE(pattern);
         CHECK_THAT(error_of([&] { Regex(pattern, "place"); }), Contains("place holds '"));
     }
