@@ -40,6 +40,11 @@ headscope_require_library(SentencePiece libsentencepiece-dev sentencepiece_proce
 headscope_require_library(Zstd libzstd-dev zstd.h zstd)
 headscope_require_library(Utf8proc libutf8proc-dev utf8proc.h utf8proc)  # normal forms, categories and case folding
 headscope_require_library(Pcre2 libpcre2-dev pcre2.h pcre2-8)  # expressions of tokenizers
+file(STRINGS ${HEADSCOPE_PCRE2_INCLUDE}/pcre2.h pcre2 REGEX "^#define PCRE2_(MAJOR|MINOR) ")
+string(REGEX REPLACE "[^0-9]*2_MAJOR +([0-9]+).*2_MINOR +([0-9]+).*" "\\1.\\2" pcre2 "${pcre2}")
+if(pcre2 VERSION_LESS 10.40)
+    message(FATAL_ERROR "Headscope needs PCRE2 10.40 or newer, which knows \\p{White_Space}; found ${pcre2}.")
+endif()
 headscope_require_library(Yaml libyaml-cpp-dev yaml-cpp/yaml.h yaml-cpp)  # vocabularies of Marian
 # Text of other scripts in pictures: joined, ordered, and in the system's fonts.
 headscope_require_library(HarfBuzz libharfbuzz-dev harfbuzz/hb.h harfbuzz)
