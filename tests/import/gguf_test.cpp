@@ -1,14 +1,12 @@
 // GGUF files: what their keys become, and which are refused. tests/import/models has some with answers.
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "import/open_model.h"
-#include "tests/io/gguf_writer.h"
+#include "tests/import/tiny_llama.h"
 #include "tests/io/temporary_folder.h"
-#include "tests/io/tensor_values.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -16,51 +14,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-using Texts = std::vector<std::string>;
-
-constexpr std::uint32_t kF32 = 0;
-
-// A Llama of one layer, whose parts tests change.
-struct TinyLlama {
-    std::map<std::string, std::uint32_t> numbers = {
-        {"llama.block_count", 1},           {"llama.context_length", 16},      {"llama.embedding_length", 8},
-        {"llama.feed_forward_length", 4},   {"llama.attention.head_count", 2}, {"llama.attention.head_count_kv", 1},
-        {"tokenizer.ggml.bos_token_id", 0}, {"tokenizer.ggml.eos_token_id", 1}};
-    std::map<std::string, std::string> texts = {
-        {"general.architecture", "llama"}, {"tokenizer.ggml.model", "gpt2"}, {"tokenizer.ggml.pre", "llama-bpe"}};
-    std::map<std::string, bool> flags = {};
-    Texts pieces = {"<s>", "</s>", "a", "b", "\u0120", "ab", "<pad>"};
-    std::vector<std::uint32_t> types = {3, 3, 1, 1, 1, 1, 5};
-    Texts merges = {"a b"};
-    std::map<std::string, std::vector<std::uint64_t>> tensors = {
-        {"token_embd.weight", {8, 7}},        {"output_norm.weight", {8}},      {"blk.0.attn_norm.weight", {8}},
-        {"blk.0.attn_q.weight", {8, 8}},      {"blk.0.attn_k.weight", {8, 4}},  {"blk.0.attn_v.weight", {8, 4}},
-        {"blk.0.attn_output.weight", {8, 8}}, {"blk.0.ffn_norm.weight", {8}},   {"blk.0.ffn_gate.weight", {8, 4}},
-        {"blk.0.ffn_up.weight", {8, 4}},      {"blk.0.ffn_down.weight", {4, 8}}};
-
-    std::string file() const {
-        GgufWriter writer;
-        for (const auto& [key, value] : texts) {
-            writer.add_text(key, value);
-        }
-        for (const auto& [key, value] : numbers) {
-            writer.add_number(key, value);
-        }
-        for (const auto& [key, value] : flags) {
-            writer.add_flag(key, value);
-        }
-        writer.add_texts("tokenizer.ggml.tokens", pieces).add_numbers("tokenizer.ggml.token_type", types);
-        writer.add_texts("tokenizer.ggml.merges", merges);
-        for (const auto& [name, sides] : tensors) {
-            std::size_t elements = 1;
-            for (const std::uint64_t side : sides) {
-                elements *= side;
-            }
-            writer.add_tensor(name, sides, kF32, bytes_of(std::vector<float>(elements, 0.5F)));
-        }
-        return writer.file();
-    }
-};
+constexpr const char* kTypes = "tokenizer.ggml.token_type";
 
 template <class Change>
 std::string llama_complaint(const Change& change) {
@@ -106,7 +60,7 @@ TEST_CASE("SentencePiece vocabularies of GGUF files split texts as their library
     llama.texts.erase("tokenizer.ggml.pre");
     llama.numbers["tokenizer.ggml.unknown_token_id"] = 2;
     llama.pieces = {"<s>", "</s>", "<unk>", "\u2581", "a", "\u2581a", "<0x61>"};
-    llama.types = {3, 3, 2, 1, 1, 1, 6};
+    llama.number_lists[kTypes] = {3, 3, 2, 1, 1, 1, 6};
     for (const bool adds_space : {true, false}) {
         llama.flags["tokenizer.ggml.add_space_prefix"] = adds_space;
         const ModelDirectory model = open_model(folder.write("tiny.gguf", llama.file()));
@@ -143,7 +97,7 @@ TEST_CASE("GGUF files that cannot be represented are refused by key", "[gguf]") 
     CHECK_THAT(with_text("llama.block_count", "one"), Contains("\"llama.block_count\""));
     CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.pieces.pop_back(); }),
                Contains("\"tokenizer.ggml.tokens\" has 6 pieces, but token_embd.weight has 7 rows"));
-    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.types.pop_back(); }),
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.number_lists[kTypes].pop_back(); }),
                Contains("\"tokenizer.ggml.token_type\" has 6 elements for 7 pieces"));
     CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.pieces[2] = "b"; }), Contains("the piece 'b' twice"));
     CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.merges.emplace_back("a zz"); }),

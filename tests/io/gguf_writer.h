@@ -35,6 +35,13 @@ public:
         }
         return add(key, kList, bytes);
     }
+    GgufWriter& add_floats(const std::string& key, const std::vector<float>& values) {
+        std::string bytes = number(kF32, 4) + number(values.size(), 8);
+        for (const float value : values) {
+            bytes += number(std::bit_cast<std::uint32_t>(value), 4);
+        }
+        return add(key, kList, bytes);
+    }
     // Any type, with the bytes that follow it.
     GgufWriter& add(const std::string& key, std::uint32_t type, const std::string& bytes) {
         values_ += string(key) + number(type, 4) + bytes;

@@ -1,0 +1,71 @@
+// A small GGUF file of a model, whose parts tests change.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/io/gguf_writer.h"
+
+namespace headscope {
+
+// A Llama of one layer.
+struct TinyLlama {
+    std::map<std::string, std::uint32_t> numbers = {
+        {"llama.block_count", 1},           {"llama.context_length", 16},      {"llama.embedding_length", 8},
+        {"llama.feed_forward_length", 4},   {"llama.attention.head_count", 2}, {"llama.attention.head_count_kv", 1},
+        {"tokenizer.ggml.bos_token_id", 0}, {"tokenizer.ggml.eos_token_id", 1}};
+    std::map<std::string, std::string> texts = {
+        {"general.architecture", "llama"}, {"tokenizer.ggml.model", "gpt2"}, {"tokenizer.ggml.pre", "llama-bpe"}};
+    std::map<std::string, float> floats = {{"llama.attention.layer_norm_rms_epsilon", 1e-5F}};
+    std::map<std::string, bool> flags = {};
+    std::map<std::string, std::vector<std::uint32_t>> number_lists = {
+        {"tokenizer.ggml.token_type", {3, 3, 1, 1, 1, 1, 5}}};
+    std::map<std::string, std::vector<float>> float_lists = {};
+    std::vector<std::string> pieces = {"<s>", "</s>", "a", "b", "\u0120", "ab", "<pad>"};
+    std::vector<std::string> merges = {"a b"};
+    std::map<std::string, std::vector<std::uint64_t>> tensors = {
+        {"token_embd.weight", {8, 7}},        {"output_norm.weight", {8}},      {"blk.0.attn_norm.weight", {8}},
+        {"blk.0.attn_q.weight", {8, 8}},      {"blk.0.attn_k.weight", {8, 4}},  {"blk.0.attn_v.weight", {8, 4}},
+        {"blk.0.attn_output.weight", {8, 8}}, {"blk.0.ffn_norm.weight", {8}},   {"blk.0.ffn_gate.weight", {8, 4}},
+        {"blk.0.ffn_up.weight", {8, 4}},      {"blk.0.ffn_down.weight", {4, 8}}};
+
+    std::string file() const {
+        GgufWriter writer;
+        for (const auto& [key, value] : texts) {
+            writer.add_text(key, value);
+        }
+        for (const auto& [key, value] : numbers) {
+            writer.add_number(key, value);
+        }
+        for (const auto& [key, value] : floats) {
+            writer.add_float(key, value);
+        }
+        for (const auto& [key, value] : flags) {
+            writer.add_flag(key, value);
+        }
+        for (const auto& [key, values] : number_lists) {
+            writer.add_numbers(key, values);
+        }
+        for (const auto& [key, values] : float_lists) {
+            writer.add_floats(key, values);
+        }
+        writer.add_texts("tokenizer.ggml.tokens", pieces).add_texts("tokenizer.ggml.merges", merges);
+        for (const auto& [name, sides] : tensors) {
+            std::size_t elements = 1;
+            for (const std::uint64_t side : sides) {
+                elements *= side;
+            }
+            std::string data;
+            for (std::size_t i = 0; i < elements; ++i) {
+                data += GgufWriter::number(std::bit_cast<std::uint32_t>(0.5F), 4);
+            }
+            writer.add_tensor(name, sides, 0, data);
+        }
+        return writer.file();
+    }
+};
+
+}  // namespace headscope
