@@ -54,6 +54,8 @@ void add_opus_languages(ModelDirectory& model);
 
 // llama.cpp: a GGUF file, or any part of a model in several.
 ModelDirectory open_gguf(const std::string& path);
+// Whether such a file holds a model of texts, or is damaged: not an adapter or a projector of images.
+bool may_be_gguf_model(const std::string& path);
 
 // Reports the options of a fairseq checkpoint that nothing obeys.
 void check_fairseq_options(const ForeignConfig& config, const std::string& file, std::vector<std::string>& remarks);

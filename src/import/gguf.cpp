@@ -43,16 +43,21 @@ constexpr auto kKeys = std::to_array<KeyRule>({
     {"*.attention.clamp_kqv", "0.0"},
     {"*.use_parallel_residual", "false"},
 });
+// Empty for a model of texts.
+std::string other_content(const ForeignConfig& config) {
+    const std::string type = config.text("general.type", "model");
+    if (type == "mmproj" || config.text("general.architecture", "") == "clip") {
+        return "a projector of images";
+    }
+    return type == "model" ? "" : type == "adapter" ? "an adapter" : "a " + type;
+}
+
 
 const GgufFamily& family_of(const ForeignConfig& config) {
     const std::string name = config.text("general.architecture", "");
-    const std::string type = config.text("general.type", "model");
-    if (type != "model" || name == "clip") {
+    if (const std::string other = other_content(config); !other.empty()) {
         throw Error(fmt::format("{} holds {}, which is not a model of texts: give the file of the model itself",
-                                config.file(),
-                                type == "adapter"                    ? "an adapter"
-                                : type == "mmproj" || name == "clip" ? "a projector of images"
-                                                                     : "a " + type));
+                                config.file(), other));
     }
     const auto* found = std::ranges::find(kFamilies, name, &GgufFamily::name);
     if (found == kFamilies.end()) {
@@ -175,6 +180,16 @@ ModelDirectory open_gguf(const std::string& path) {
     auto archive = std::make_shared<const TensorArchive>(open_gguf_archive(path));
     Problems problems(path);
     const ForeignConfig config(archive->objects(), path, problems);
+bool may_be_gguf_model(const std::string& path) {
+    try {
+        const TensorArchive archive = open_gguf_archive(path);
+        Problems ignored(path);
+        return other_content(ForeignConfig(archive.objects(), path, ignored)).empty();
+    } catch (const Error&) {
+        return true;  // so that opening it says what is wrong
+    }
+}
+
     const GgufFamily& family = family_of(config);
     ModelDirectory model{.path = path, .config = gguf_network(config, family, *archive)};
     open_gguf_tokenizer(config, model.config.target_vocabulary, problems, model);

@@ -62,7 +62,8 @@ bool is_later_part(std::string_view name) {
     return ending.size() == kEnding && ending.substr(6, 4) == kFirst.substr(6) && !ending.starts_with(kFirst);
 }
 
-// The file itself, or that of the only model in a folder. Empty if there are none, or several.
+// The file itself, or that of the only model in a folder, beside which there may be adapters and projectors of images.
+// Empty if there are none, or several.
 std::string gguf_file_of(const fs::path& path) {
     if (is_file(path)) {
         return is_gguf(path) ? path.string() : "";
@@ -74,6 +75,9 @@ std::string gguf_file_of(const fs::path& path) {
         if (ends_with(file, ".gguf") && is_gguf(file) && !is_later_part(file.filename().string())) {
             models.push_back(file.string());
         }
+    }
+    if (models.size() > 1) {
+        std::erase_if(models, [](const std::string& file) { return !may_be_gguf_model(file); });
     }
     return models.size() == 1 ? models.front() : "";
 }

@@ -50,6 +50,10 @@ TEST_CASE("keys of a GGUF file become a configuration and a tokenizer", "[gguf]"
     CHECK(tokenizer.encode("abba</s> a") == Ids{5, 3, 2, 1, 4, 2});
     CHECK(tokenizer.vocabulary().piece(6).kind == PieceKind::Unused);
     folder.write("other.gguf", llama.file());
+    TinyLlama projector;
+    projector.texts["general.type"] = "mmproj";
+    folder.write("mmproj.gguf", projector.file());
+    CHECK(open_model(folder.file("")).path == path);
     CHECK_THAT(error_of([&] { open_model(folder.file("")); }), Contains("holds several checkpoints or models"));
 }
 
