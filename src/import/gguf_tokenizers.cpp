@@ -1,6 +1,7 @@
 // Tokenizers of GGUF files: byte-level BPE becomes a tokenizer.json, "llama" a SentencePiece model.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -95,18 +96,35 @@ struct GgufPieces {
     std::vector<float> scores;
 };
 
-template <class T>
-std::vector<T> list_of(const ForeignConfig& config, const std::string& key) {
-    try {
-        return config.has(key) ? config.at(key).get<std::vector<T>>() : std::vector<T>();
-    } catch (const json::exception&) {
-        throw Error(fmt::format("{}: \"{}\" has elements of a wrong type", config.file(), key));
+// Empty if there is none. Error unless all elements are `right`.
+template <class T, class Predicate>
+std::vector<T> list_of(const ForeignConfig& config, const std::string& key, const char* expected, Predicate right) {
+    const json& list = config.at(key);
+    if (list.is_null()) {
+        return {};
     }
+    if (!list.is_array()) {
+        throw Error(fmt::format("{}: \"{}\" must be a list of {}", config.file(), key, expected));
+    }
+    if (const auto wrong = std::ranges::find_if_not(list, right); wrong != list.end()) {
+        throw Error(fmt::format("{}: \"{}\" must be a list of {}, found {}", config.file(), key, expected,
+                                wrong->is_string() ? "a text" : wrong->dump()));
+    }
+    return list.get<std::vector<T>>();
+}
+
+std::vector<std::string> texts_of(const ForeignConfig& config, const std::string& key) {
+    return list_of<std::string>(config, key, "texts", [](const json& one) { return one.is_string(); });
 }
 
 GgufPieces pieces_of(const ForeignConfig& config, std::int64_t rows) {
-    GgufPieces pieces{list_of<std::string>(config, kTokens), list_of<int>(config, "tokenizer.ggml.token_type"),
-                      list_of<float>(config, "tokenizer.ggml.scores")};
+    GgufPieces pieces{.texts = texts_of(config, kTokens),
+                      .types = list_of<int>(
+                          config, "tokenizer.ggml.token_type", "integers from 1 to 6",
+                          [](const json& one) { return one.is_number_integer() && one >= kNormal && one <= kByte; }),
+                      .scores = list_of<float>(config, "tokenizer.ggml.scores", "finite numbers", [](const json& one) {
+                          return one.is_number() && std::isfinite(one.get<float>());
+                      })};
     const std::size_t size = pieces.texts.size();
     if (std::cmp_not_equal(size, rows)) {
         throw Error(fmt::format("{}: \"{}\" has {} pieces, but token_embd.weight has {} rows", config.file(), kTokens,
@@ -148,7 +166,7 @@ Tokenizer byte_level(const ForeignConfig& config, const GgufPieces& pieces) {
     const json model = {{"type", "BPE"},
                         {"ignore_merges", split.ignores_merges},
                         {"vocab", ids},
-                        {"merges", list_of<std::string>(config, "tokenizer.ggml.merges")}};
+                        {"merges", texts_of(config, "tokenizer.ggml.merges")}};
     json file = {{"version", "1.0"},
                  {"added_tokens", json::array()},
                  {"normalizer", split.normalises ? json{{"type", "NFC"}} : json()},
@@ -166,8 +184,9 @@ Tokenizer byte_level(const ForeignConfig& config, const GgufPieces& pieces) {
     return {std::move(segmenter), std::move(vocabulary)};
 }
 
-std::int32_t piece_id(const ForeignConfig& config, const char* key, std::int64_t rows) {
-    return static_cast<std::int32_t>(config.integer(key, -1, -1, rows - 1));
+// -1 if neither the file nor llama.cpp's default, `usual`, names a piece.
+std::int32_t piece_id(const ForeignConfig& config, const char* key, std::int64_t rows, std::int64_t usual = -1) {
+    return static_cast<std::int32_t>(config.integer(key, usual < rows ? usual : -1, -1, rows - 1));
 }
 
 // sentencepiece_model.proto. The library wants all pieces of bytes, or none.
@@ -216,11 +235,14 @@ Tokenizer sentencepiece(const ForeignConfig& config, const GgufPieces& pieces, c
 
 void open_gguf_tokenizer(const ForeignConfig& config, std::int64_t rows, Problems& problems, ModelDirectory& model) {
     const GgufPieces pieces = pieces_of(config, rows);
-    const SpecialPieces special{.pad = piece_id(config, "tokenizer.ggml.padding_token_id", rows),
-                                .bos = piece_id(config, "tokenizer.ggml.bos_token_id", rows),
-                                .eos = piece_id(config, "tokenizer.ggml.eos_token_id", rows),
-                                .unk = piece_id(config, "tokenizer.ggml.unknown_token_id", rows)};
     const std::string kind = config.text("tokenizer.ggml.model", "");
+    const bool usual = kind == "llama";
+    const SpecialPieces special{
+        .pad = piece_id(config, "tokenizer.ggml.padding_token_id", rows),
+        .bos = piece_id(config, "tokenizer.ggml.bos_token_id", rows, usual ? 1 : -1),
+        .eos = piece_id(config, "tokenizer.ggml.eos_token_id", rows, usual ? 2 : -1),
+        .unk = piece_id(config, "tokenizer.ggml.unknown_token_id", rows, usual ? 0 : -1),
+    };
     bool begins = true;
     if (kind == "gpt2") {
         model.target_tokenizer = std::make_shared<const Tokenizer>(byte_level(config, pieces));
@@ -234,7 +256,11 @@ void open_gguf_tokenizer(const ForeignConfig& config, std::int64_t rows, Problem
     model.source_tokenizer = model.target_tokenizer;
     FrameConfig& frame = model.config.frame;
     frame.pad_id = -1;
-    frame.bos_id = config.boolean("tokenizer.ggml.add_bos_token", begins) ? special.bos : -1;
+    begins = config.boolean("tokenizer.ggml.add_bos_token", begins);
+    frame.bos_id = begins ? special.bos : -1;
+    if (begins && special.bos < 0) {
+        config.problem("tokenizer.ggml.bos_token_id", "names no piece, but texts begin with it");
+    }
     frame.eos_id = special.eos;
     frame.unk_id = model.target_tokenizer->unk_id();
     for (const char* key : {"tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {

@@ -1,5 +1,6 @@
 // GGUF files: what their keys become, and which are refused. tests/import/models has some with answers.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -74,6 +75,15 @@ TEST_CASE("SentencePiece vocabularies of GGUF files split texts as their library
         CHECK(model.target_tokenizer->vocabulary().piece(6).kind == PieceKind::Unused);  // one byte of 256
         CHECK(model.target_tokenizer->decode({5, 4, 1}) == (adds_space ? "aa" : " aa"));
     }
+    llama.pieces = {"<unk>", "<s>", "</s>", "\u2581", "a", "\u2581a", "<0x61>"};
+    llama.number_lists[kTypes] = {2, 3, 3, 1, 1, 1, 6};
+    for (const char* key : {"bos_token_id", "eos_token_id", "unknown_token_id"}) {
+        llama.numbers.erase(std::string("tokenizer.ggml.") + key);
+    }
+    const FrameConfig usual = open_model(folder.write("tiny.gguf", llama.file())).config.frame;
+    CHECK(usual.unk_id == 0);
+    CHECK(usual.bos_id == 1);
+    CHECK(usual.eos_id == 2);
     llama.flags["tokenizer.ggml.add_bos_token"] = false;
     CHECK(open_model(folder.write("tiny.gguf", llama.file())).config.frame.bos_id == -1);
 }
@@ -109,3 +119,15 @@ TEST_CASE("GGUF files that cannot be represented are refused by key", "[gguf]") 
     CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.flags["tokenizer.ggml.add_eos_token"] = true; }),
                Contains("\"tokenizer.ggml.add_eos_token\" is true"));
 }
+    for (const std::uint32_t type : {0U, 7U}) {
+        CHECK_THAT(llama_complaint([&](TinyLlama& llama) { llama.number_lists[kTypes][2] = type; }),
+                   Contains("\"tokenizer.ggml.token_type\" must be a list of integers from 1 to 6, found"));
+    }
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) {
+                   llama.number_lists.erase(kTypes);
+                   llama.float_lists[kTypes] = {3, 3, 1.5F, 1, 1, 1, 5};
+               }),
+               Contains("must be a list of integers from 1 to 6, found"));
+    CHECK_THAT(llama_complaint(
+                   [](TinyLlama& llama) { llama.float_lists["tokenizer.ggml.scores"] = {0, 0, 0, 0, 0, INFINITY, 0}; }),
+               Contains("\"tokenizer.ggml.scores\" must be a list of finite numbers"));
