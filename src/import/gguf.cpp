@@ -112,12 +112,13 @@ void read_gguf_rotary(const ForeignConfig& config, const std::string& prefix, co
         config.problem(prefix + "rope.dimension_count",
                        fmt::format("is {}: only the size of a head, {}, is supported", columns, net.attention.d_k));
     }
-    const std::string scaling = config.text(prefix + "rope.scaling.type", "none");
-    // Older files have the factor alone.
-    const double factor =
+    // Older files have the factor alone. 0 stands for 1.
+    const std::string scaling = config.text(prefix + "rope.scaling.type", "linear");
+    const double given =
         config.number(prefix + "rope.scaling.factor", config.number(prefix + "rope.scale_linear", 1.0));
-    if (scaling == "linear" || (scaling == "none" && factor != 1.0)) {
-        rotary.kind = Rotary::Linear;
+    const double factor = given == 0.0 ? 1.0 : given;
+    if (scaling == "linear") {
+        rotary.kind = factor == 1.0 ? Rotary::Plain : Rotary::Linear;
         rotary.factor = factor;
     } else if (scaling == "yarn") {
         rotary.kind = Rotary::Yarn;

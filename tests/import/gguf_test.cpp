@@ -88,6 +88,25 @@ TEST_CASE("SentencePiece vocabularies of GGUF files split texts as their library
     CHECK(open_model(folder.write("tiny.gguf", llama.file())).config.frame.bos_id == -1);
 }
 
+TEST_CASE("rotary positions of a GGUF file are scaled linearly unless it names a kind", "[gguf]") {
+    const auto rotary = [](const char* type, float factor) {
+        const TemporaryFolder folder;
+        TinyLlama llama;
+        if (type != nullptr) {
+            llama.texts["llama.rope.scaling.type"] = type;
+        }
+        llama.floats["llama.rope.scaling.factor"] = factor;
+        return open_model(folder.write("tiny.gguf", llama.file())).config.positions.rotary;
+    };
+    CHECK(rotary("none", 4.0F).kind == Rotary::Plain);
+    CHECK(rotary(nullptr, 0.0F).kind == Rotary::Plain);
+    CHECK(rotary(nullptr, 1.0F).kind == Rotary::Plain);
+    for (const char* type : {static_cast<const char*>(nullptr), "linear"}) {
+        CHECK(rotary(type, 4.0F).kind == Rotary::Linear);
+        CHECK(rotary(type, 4.0F).factor == 4.0);
+    }
+}
+
 TEST_CASE("GGUF files that cannot be represented are refused by key", "[gguf]") {
     const auto with_text = [](const char* key, const char* value) {
         return llama_complaint([&](TinyLlama& llama) { llama.texts[key] = value; });
