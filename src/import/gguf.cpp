@@ -22,8 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array kFamilies = {GgufFamily{.name = "llama", .alternating_rows = true},
-                                  GgufFamily{.name = "qwen2", .input_biases = true}};
+constexpr std::array kFamilies = {GgufFamily{.name = "llama", .alternating_rows = true}, GgufFamily{.name = "qwen2"}};
 
 // Keys that change nothing here.
 constexpr auto kKeys = std::to_array<KeyRule>({
@@ -161,9 +160,9 @@ ModelConfig gguf_network(const ForeignConfig& config, const GgufFamily& family, 
     set_heads(heads, config, prefix + "attention.head_count", net);
     net.attention.kv_heads = of_all_layers(config, prefix + "attention.head_count_kv", heads);
     net.attention.d_k = config.integer(prefix + "attention.key_length", net.attention.d_k, 1);
-    net.attention.d_v = config.integer(prefix + "attention.value_length", net.attention.d_k, 1);
-    net.attention.bias = family.input_biases;
-    net.attention.output_bias = !family.input_biases;
+    net.attention.d_v = config.integer(prefix + "attention.value_length", net.attention.d_v, 1);
+    net.attention.bias = archive.contains("blk.0.attn_q.bias");
+    net.attention.output_bias = !net.attention.bias || archive.contains("blk.0.attn_output.bias");
     net.norm = {.placement = NormPlacement::Pre,
                 .type = NormType::Rms,
                 .epsilon = static_cast<float>(config.number(prefix + "attention.layer_norm_rms_epsilon", 1e-5))};

@@ -13,7 +13,6 @@ namespace headscope {
 struct GgufFamily {
     std::string_view name;          // "general.architecture"
     bool alternating_rows = false;  // of queries and keys, see TensorRow
-    bool input_biases = false;      // of queries, keys and values
 };
 
 // The names of tensors.

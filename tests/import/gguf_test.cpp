@@ -150,3 +150,16 @@ TEST_CASE("GGUF files that cannot be represented are refused by key", "[gguf]") 
     CHECK_THAT(llama_complaint(
                    [](TinyLlama& llama) { llama.float_lists["tokenizer.ggml.scores"] = {0, 0, 0, 0, 0, INFINITY, 0}; }),
                Contains("\"tokenizer.ggml.scores\" must be a list of finite numbers"));
+TEST_CASE("biases of a GGUF file's attention are read if it has them", "[gguf]") {
+    const TemporaryFolder folder;
+    TinyLlama llama;
+    CHECK_FALSE(open_model(folder.write("tiny.gguf", llama.file())).config.attention.bias);
+    llama.tensors["blk.0.attn_q.bias"] = {8};
+    llama.tensors["blk.0.attn_k.bias"] = llama.tensors["blk.0.attn_v.bias"] = {4};
+    const AttentionConfig inputs = open_model(folder.write("tiny.gguf", llama.file())).config.attention;
+    CHECK(inputs.bias);
+    CHECK_FALSE(inputs.output_bias);
+    llama.tensors["blk.0.attn_output.bias"] = {8};
+    CHECK(open_model(folder.write("tiny.gguf", llama.file())).config.attention.output_bias);
+}
+
