@@ -42,6 +42,7 @@ constexpr auto kKeys = std::to_array<KeyRule>({
     {"*.attention.clamp_kqv", "0.0"},
     {"*.use_parallel_residual", "false"},
 });
+
 // Empty for a model of texts.
 std::string other_content(const ForeignConfig& config) {
     const std::string type = config.text("general.type", "model");
@@ -50,7 +51,6 @@ std::string other_content(const ForeignConfig& config) {
     }
     return type == "model" ? "" : type == "adapter" ? "an adapter" : "a " + type;
 }
-
 
 const GgufFamily& family_of(const ForeignConfig& config) {
     const std::string name = config.text("general.architecture", "");
@@ -71,17 +71,19 @@ const GgufFamily& family_of(const ForeignConfig& config) {
 }
 
 // A number for all layers, which some files write as a list of equal ones.
-std::int64_t of_all_layers(const ForeignConfig& config, const std::string& key, std::int64_t fallback) {
+std::int64_t of_all_layers(const ForeignConfig& config, const std::string& key, int layers) {
     const json& value = config.at(key);
     if (!value.is_array()) {
-        return config.integer(key, fallback, 1);
+        return config.required_integer(key, 1);
     }
-    const bool equal = !value.empty() && value.front().is_number_integer() &&
-                       std::ranges::all_of(value, [&](const json& one) { return one == value.front(); });
-    if (!equal) {
+    if (std::ssize(value) != layers) {
+        config.problem(key, fmt::format("has {} numbers for {} layers", value.size(), layers));
+        return 1;
+    }
+    if (std::ranges::any_of(value, [&](const json& one) { return one != value.front(); })) {
         config.problem(key, "differs between layers, which is not supported");
     }
-    return equal ? value.front().get<std::int64_t>() : fallback;
+    return config.integer_in(value.front(), key, 1, 1);
 }
 
 // The tensor of a model whose pairs of columns are slowed each by its own factor, such as Llama 3.1.
@@ -147,39 +149,37 @@ void read_gguf_rotary(const ForeignConfig& config, const std::string& prefix, co
 ModelConfig gguf_network(const ForeignConfig& config, const GgufFamily& family, const TensorArchive& archive) {
     const std::string prefix = std::string(family.name) + ".";
     ModelConfig net;
+    net.source_vocabulary = net.target_vocabulary = matrix_sides(archive, "token_embd.weight").front();
     net.architecture = Architecture::CausalLm;
     net.encoder_layers = 0;
-    net.decoder_layers = static_cast<int>(config.integer(prefix + "block_count", 0, 1, 1024));
-    net.d_model = config.integer(prefix + "embedding_length", 0, 1);
-    net.max_length = config.integer(prefix + "context_length", 0, 1);
-    net.feed_forward.d_ff = of_all_layers(config, prefix + "feed_forward_length", 0);
+    net.decoder_layers = static_cast<int>(config.required_integer(prefix + "block_count", 1, 1024));
+    net.d_model = config.required_integer(prefix + "embedding_length", 1);
+    net.max_length = config.required_integer(prefix + "context_length", 1);
+    net.feed_forward.d_ff = of_all_layers(config, prefix + "feed_forward_length", net.decoder_layers);
     net.feed_forward.activation = Activation::Swish;
     net.feed_forward.gate = true;
     net.feed_forward.bias = false;
-    const std::int64_t heads = of_all_layers(config, prefix + "attention.head_count", 0);
-    set_heads(heads, config, prefix + "attention.head_count", net);
-    net.attention.kv_heads = of_all_layers(config, prefix + "attention.head_count_kv", heads);
+    const std::string heads = prefix + "attention.head_count";
+    set_heads(of_all_layers(config, heads, net.decoder_layers), config, heads, net);
+    const std::string groups = prefix + "attention.head_count_kv";
+    net.attention.kv_heads =
+        config.has(groups) ? of_all_layers(config, groups, net.decoder_layers) : net.attention.heads;
     net.attention.d_k = config.integer(prefix + "attention.key_length", net.attention.d_k, 1);
     net.attention.d_v = config.integer(prefix + "attention.value_length", net.attention.d_v, 1);
     net.attention.bias = archive.contains("blk.0.attn_q.bias");
     net.attention.output_bias = !net.attention.bias || archive.contains("blk.0.attn_output.bias");
     net.norm = {.placement = NormPlacement::Pre,
                 .type = NormType::Rms,
-                .epsilon = static_cast<float>(config.number(prefix + "attention.layer_norm_rms_epsilon", 1e-5))};
+                .epsilon = static_cast<float>(config.required_number(prefix + "attention.layer_norm_rms_epsilon"))};
     net.positions.kind = Positions::None;
     read_gguf_rotary(config, prefix, archive, net);
     net.embedding.scale = false;
     net.embedding.tying = archive.contains("output.weight") ? Tying::None : Tying::All;
-    net.source_vocabulary = net.target_vocabulary = matrix_sides(archive, "token_embd.weight").front();
     return net;
 }
 
 }  // namespace
 
-ModelDirectory open_gguf(const std::string& path) {
-    auto archive = std::make_shared<const TensorArchive>(open_gguf_archive(path));
-    Problems problems(path);
-    const ForeignConfig config(archive->objects(), path, problems);
 bool may_be_gguf_model(const std::string& path) {
     try {
         const TensorArchive archive = open_gguf_archive(path);
@@ -190,6 +190,10 @@ bool may_be_gguf_model(const std::string& path) {
     }
 }
 
+ModelDirectory open_gguf(const std::string& path) {
+    auto archive = std::make_shared<const TensorArchive>(open_gguf_archive(path));
+    Problems problems(path);
+    const ForeignConfig config(archive->objects(), path, problems);
     const GgufFamily& family = family_of(config);
     ModelDirectory model{.path = path, .config = gguf_network(config, family, *archive)};
     open_gguf_tokenizer(config, model.config.target_vocabulary, problems, model);

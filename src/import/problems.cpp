@@ -54,9 +54,11 @@ void ForeignConfig::problem(const std::string& key, const std::string& text) con
 std::int64_t ForeignConfig::integer(const std::string& key, std::int64_t fallback, std::int64_t least,
                                     std::int64_t most) const {
     const nlohmann::json& value = at(key);
-    if (value.is_null()) {
-        return fallback;
-    }
+    return value.is_null() ? fallback : integer_in(value, key, fallback, least, most);
+}
+
+std::int64_t ForeignConfig::integer_in(const nlohmann::json& value, const std::string& key, std::int64_t fallback,
+                                       std::int64_t least, std::int64_t most) const {
     // Beyond 64 bits JSON integers are read as unsigned or as floating-point numbers.
     const bool fits =
         value.is_number_integer() &&
@@ -74,6 +76,20 @@ double ForeignConfig::number(const std::string& key, double fallback) const {
         problem(key, "must be a number, found " + value.dump());
     }
     return value.is_number() ? value.get<double>() : fallback;
+}
+
+std::int64_t ForeignConfig::required_integer(const std::string& key, std::int64_t least, std::int64_t most) const {
+    if (!has(key)) {
+        problem(key, "is missing");
+    }
+    return integer(key, least, least, most);
+}
+
+double ForeignConfig::required_number(const std::string& key) const {
+    if (!has(key)) {
+        problem(key, "is missing");
+    }
+    return number(key, 0.0);
 }
 
 bool ForeignConfig::boolean(const std::string& key, bool fallback) const {

@@ -48,8 +48,15 @@ public:
     std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t least = 0,
                          std::int64_t most = std::int64_t{1} << 24) const;
     double number(const std::string& key, double fallback) const;
+    // Of keys that every model has: a problem if they are missing. `least` and 0 stand for them then.
+    std::int64_t required_integer(const std::string& key, std::int64_t least,
+                                  std::int64_t most = std::int64_t{1} << 24) const;
+    double required_number(const std::string& key) const;
     bool boolean(const std::string& key, bool fallback) const;
     std::string text(const std::string& key, const std::string& fallback) const;
+    // A value of the key, such as an element of its list, as integer() reads the whole.
+    std::int64_t integer_in(const nlohmann::json& value, const std::string& key, std::int64_t fallback,
+                            std::int64_t least, std::int64_t most = std::int64_t{1} << 24) const;
     // The value of a key, or null.
     const nlohmann::json& at(const std::string& key) const;
 

@@ -50,11 +50,11 @@ TEST_CASE("keys of a GGUF file become a configuration and a tokenizer", "[gguf]"
     const Tokenizer& tokenizer = *model.target_tokenizer;
     CHECK(tokenizer.encode("abba</s> a") == Ids{5, 3, 2, 1, 4, 2});
     CHECK(tokenizer.vocabulary().piece(6).kind == PieceKind::Unused);
-    folder.write("other.gguf", llama.file());
     TinyLlama projector;
     projector.texts["general.type"] = "mmproj";
     folder.write("mmproj.gguf", projector.file());
     CHECK(open_model(folder.file("")).path == path);
+    folder.write("other.gguf", llama.file());
     CHECK_THAT(error_of([&] { open_model(folder.file("")); }), Contains("holds several checkpoints or models"));
 }
 
@@ -88,6 +88,50 @@ TEST_CASE("SentencePiece vocabularies of GGUF files split texts as their library
     CHECK(open_model(folder.write("tiny.gguf", llama.file())).config.frame.bos_id == -1);
 }
 
+TEST_CASE("numbers of a GGUF file may be lists of one for each layer", "[gguf]") {
+    const auto with_list = [](const std::string& key, const std::vector<std::uint32_t>& values) {
+        TinyLlama llama;
+        llama.numbers.erase(key);
+        llama.number_lists[key] = values;
+        return llama;
+    };
+    const TemporaryFolder folder;
+    const TinyLlama llama = with_list("llama.attention.head_count", {2});
+    CHECK(open_model(folder.write("tiny.gguf", llama.file())).config.attention.heads == 2);
+    for (const char* end : {"feed_forward_length", "attention.head_count", "attention.head_count_kv"}) {
+        const std::string key = std::string("llama.") + end;
+        const auto complaint = [&](const std::vector<std::uint32_t>& values) {
+            return llama_complaint([&](TinyLlama& changed) { changed = with_list(key, values); });
+        };
+        CHECK_THAT(complaint({0}), Contains("\"" + key + "\" must be an integer from 1"));
+        CHECK_THAT(complaint({UINT32_MAX}), Contains("\"" + key + "\" must be an integer from 1"));
+        CHECK_THAT(complaint({}), Contains("\"" + key + "\" has 0 numbers for 1 layers"));
+    }
+    CHECK_THAT(llama_complaint([&](TinyLlama& changed) {
+                   changed = with_list("llama.feed_forward_length", {4, 5});
+                   changed.numbers["llama.block_count"] = 2;
+               }),
+               Contains("\"llama.feed_forward_length\" differs between layers"));
+}
+
+TEST_CASE("keys that every GGUF model needs are reported when they are missing", "[gguf]") {
+    for (const char* end : {"block_count", "context_length", "embedding_length", "feed_forward_length",
+                            "attention.head_count", "attention.layer_norm_rms_epsilon"}) {
+        const std::string key = std::string("llama.") + end;
+        const std::string message = llama_complaint([&](TinyLlama& llama) {
+            llama.numbers.erase(key);
+            llama.floats.erase(key);
+        });
+        CHECK_THAT(message, Contains("\"" + key + "\" is missing"));
+    }
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.numbers.erase("tokenizer.ggml.bos_token_id"); }),
+               Contains("\"tokenizer.ggml.bos_token_id\" names no piece"));
+    const TemporaryFolder folder;
+    TinyLlama ungrouped;
+    ungrouped.numbers.erase("llama.attention.head_count_kv");
+    CHECK(open_model(folder.write("tiny.gguf", ungrouped.file())).config.attention.kv_heads == 2);
+}
+
 TEST_CASE("rotary positions of a GGUF file are scaled linearly unless it names a kind", "[gguf]") {
     const auto rotary = [](const char* type, float factor) {
         const TemporaryFolder folder;
@@ -105,6 +149,19 @@ TEST_CASE("rotary positions of a GGUF file are scaled linearly unless it names a
         CHECK(rotary(type, 4.0F).kind == Rotary::Linear);
         CHECK(rotary(type, 4.0F).factor == 4.0);
     }
+}
+
+TEST_CASE("biases of a GGUF file's attention are read if it has them", "[gguf]") {
+    const TemporaryFolder folder;
+    TinyLlama llama;
+    CHECK_FALSE(open_model(folder.write("tiny.gguf", llama.file())).config.attention.bias);
+    llama.tensors["blk.0.attn_q.bias"] = {8};
+    llama.tensors["blk.0.attn_k.bias"] = llama.tensors["blk.0.attn_v.bias"] = {4};
+    const AttentionConfig inputs = open_model(folder.write("tiny.gguf", llama.file())).config.attention;
+    CHECK(inputs.bias);
+    CHECK_FALSE(inputs.output_bias);
+    llama.tensors["blk.0.attn_output.bias"] = {8};
+    CHECK(open_model(folder.write("tiny.gguf", llama.file())).config.attention.output_bias);
 }
 
 TEST_CASE("GGUF files that cannot be represented are refused by key", "[gguf]") {
@@ -132,12 +189,6 @@ TEST_CASE("GGUF files that cannot be represented are refused by key", "[gguf]") 
                Contains("\"tokenizer.ggml.tokens\" has 6 pieces, but token_embd.weight has 7 rows"));
     CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.number_lists[kTypes].pop_back(); }),
                Contains("\"tokenizer.ggml.token_type\" has 6 elements for 7 pieces"));
-    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.pieces[2] = "b"; }), Contains("the piece 'b' twice"));
-    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.merges.emplace_back("a zz"); }),
-               Contains("needs the piece 'zz'"));
-    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.flags["tokenizer.ggml.add_eos_token"] = true; }),
-               Contains("\"tokenizer.ggml.add_eos_token\" is true"));
-}
     for (const std::uint32_t type : {0U, 7U}) {
         CHECK_THAT(llama_complaint([&](TinyLlama& llama) { llama.number_lists[kTypes][2] = type; }),
                    Contains("\"tokenizer.ggml.token_type\" must be a list of integers from 1 to 6, found"));
@@ -150,16 +201,9 @@ TEST_CASE("GGUF files that cannot be represented are refused by key", "[gguf]") 
     CHECK_THAT(llama_complaint(
                    [](TinyLlama& llama) { llama.float_lists["tokenizer.ggml.scores"] = {0, 0, 0, 0, 0, INFINITY, 0}; }),
                Contains("\"tokenizer.ggml.scores\" must be a list of finite numbers"));
-TEST_CASE("biases of a GGUF file's attention are read if it has them", "[gguf]") {
-    const TemporaryFolder folder;
-    TinyLlama llama;
-    CHECK_FALSE(open_model(folder.write("tiny.gguf", llama.file())).config.attention.bias);
-    llama.tensors["blk.0.attn_q.bias"] = {8};
-    llama.tensors["blk.0.attn_k.bias"] = llama.tensors["blk.0.attn_v.bias"] = {4};
-    const AttentionConfig inputs = open_model(folder.write("tiny.gguf", llama.file())).config.attention;
-    CHECK(inputs.bias);
-    CHECK_FALSE(inputs.output_bias);
-    llama.tensors["blk.0.attn_output.bias"] = {8};
-    CHECK(open_model(folder.write("tiny.gguf", llama.file())).config.attention.output_bias);
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.pieces[2] = "b"; }), Contains("the piece 'b' twice"));
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.merges.emplace_back("a zz"); }),
+               Contains("needs the piece 'zz'"));
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.flags["tokenizer.ggml.add_eos_token"] = true; }),
+               Contains("\"tokenizer.ggml.add_eos_token\" is true"));
 }
-
