@@ -1,5 +1,7 @@
 #include "paint/svg.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "support/xml.h"
@@ -77,9 +79,21 @@ std::string class_of(const Mark& mark) {
     return mark.role == Role::Attention ? fmt::format("attention head{}", mark.head) : name_of(mark.role);
 }
 
+// What a part stands for, behind the name of its element.
+std::string with_data(std::string element, const Mark& mark) {
+    std::string data = mark.role == Role::Attention ? " class=\"line\"" : "";
+    const auto add = [&](const char* name, int value, int least) {
+        data += value >= least ? fmt::format(" data-{}=\"{}\"", name, value) : "";
+    };
+    add("query", mark.query, 0);
+    add("key", mark.key, 0);
+    add("head", mark.head, 1);
+    return element.insert(element.find(' '), data);
+}
+
 }  // namespace
 
-std::string to_svg(const Drawing& drawing) {
+std::string to_svg(const Drawing& drawing, const SvgOptions& options) {
     const std::string width = number(drawing.width);
     const std::string height = number(drawing.height);
     std::string svg = fmt::format(
@@ -97,7 +111,8 @@ std::string to_svg(const Drawing& drawing) {
             svg += fmt::format("{}<g class=\"{}\"{}>\n", open.empty() ? "" : "</g>\n", group, crisp);
             open = group;
         }
-        svg += std::visit([&](const auto& shape) { return write(primitive, shape); }, primitive.shape);
+        std::string element = std::visit([&](const auto& shape) { return write(primitive, shape); }, primitive.shape);
+        svg += options.data ? with_data(std::move(element), primitive.mark) : element;
     }
     return svg + (open.empty() ? "</svg>\n" : "</g>\n</svg>\n");
 }

@@ -7,6 +7,10 @@
 
 namespace headscope {
 
-std::string to_svg(const Drawing& drawing);
+struct SvgOptions {
+    bool data = false;  // each part says what it stands for, in data-query, data-key and data-head: for scripts
+};
+
+std::string to_svg(const Drawing& drawing, const SvgOptions& options = {});
 
 }  // namespace headscope

@@ -10,6 +10,7 @@
 #include "observe/attention_table.h"
 #include "observe/head_statistics.h"
 #include "observe/record_json.h"
+#include "paint/html.h"
 #include "paint/png.h"
 #include "paint/svg.h"
 #include "support/usage_error.h"
@@ -73,12 +74,14 @@ struct AsJson {
 }  // namespace
 
 PictureFormat picture_format(const std::string& output, const std::string& format) {
-    constexpr std::pair<PictureFormat, const char*> kFormats[] = {
-        {PictureFormat::Svg, "svg"}, {PictureFormat::Png, "png"}, {PictureFormat::Json, "json"}};
+    constexpr std::pair<PictureFormat, const char*> kFormats[] = {{PictureFormat::Svg, "svg"},
+                                                                  {PictureFormat::Png, "png"},
+                                                                  {PictureFormat::Html, "html"},
+                                                                  {PictureFormat::Json, "json"}};
     if (output != "-") {
         if (!format.empty()) {
             throw UsageError(
-                "--format is only for -o -; a file's format is given by its extension, .svg, .png or .json");
+                "--format is only for -o -; a file's format is given by its extension, .svg, .png, .html or .json");
         }
         if (output.empty()) {
             return PictureFormat::Text;
@@ -91,7 +94,8 @@ PictureFormat picture_format(const std::string& output, const std::string& forma
             return known;
         }
     }
-    throw UsageError(fmt::format("unknown format '{}'; use .svg, .png or .json", output == "-" ? format : output));
+    throw UsageError(
+        fmt::format("unknown format '{}'; use .svg, .png, .html or .json", output == "-" ? format : output));
 }
 
 ShownAttention select_shown(const AttentionRecord& record, const AttentionSelection& selection,
@@ -109,7 +113,9 @@ ShownAttention select_shown(const AttentionRecord& record, const AttentionSelect
 }
 
 std::string write_picture(const Drawing& drawing, double scale, PictureFormat format) {
-    return format == PictureFormat::Png ? to_png(rasterise(drawing, scale)) : to_svg(drawing);
+    return format == PictureFormat::Png    ? to_png(rasterise(drawing, scale))
+           : format == PictureFormat::Html ? to_html(drawing)
+                                           : to_svg(drawing);
 }
 
 std::string write_shown(const ShownAttention& shown, const PictureOptions& options, PictureFormat format) {
@@ -117,7 +123,8 @@ std::string write_shown(const ShownAttention& shown, const PictureOptions& optio
         case PictureFormat::Text: return std::visit(AsText{}, shown);
         case PictureFormat::Json: return std::visit(AsJson{}, shown);
         case PictureFormat::Svg:
-        case PictureFormat::Png: return write_picture(std::visit(DrawnBy{options}, shown), options.scale, format);
+        case PictureFormat::Png:
+        case PictureFormat::Html: return write_picture(std::visit(DrawnBy{options}, shown), options.scale, format);
     }
     return {};
 }

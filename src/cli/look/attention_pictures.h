@@ -1,4 +1,4 @@
-// Output of headscope attention: text, SVG, PNG or JSON.
+// Output of headscope attention: text, SVG, PNG, HTML or JSON.
 #pragma once
 
 #include <string>
@@ -24,10 +24,13 @@ struct PictureOptions {
     double scale = 2.0;  // PNG pixels per unit of the drawing
 };
 
-enum class PictureFormat : std::uint8_t { Text, Svg, Png, Json };
+enum class PictureFormat : std::uint8_t { Text, Svg, Png, Html, Json };
+constexpr bool is_drawn(PictureFormat format) {
+    return format != PictureFormat::Text && format != PictureFormat::Json;
+}
 
-// Determined by the file's extension. An empty `output` is text; "-" is standard output in `format` ("svg", "png" or
-// "json"). Error for an unknown extension, and for a format without "-".
+// Determined by the file's extension. An empty `output` is text; "-" is standard output in `format` ("svg", "png",
+// "html" or "json"). Error for an unknown extension, and for a format without "-".
 PictureFormat picture_format(const std::string& output, const std::string& format);
 
 // What is selected of a record, to be drawn or written.
@@ -52,7 +55,7 @@ ShownAttention select_shown(const AttentionRecord& record, const AttentionSelect
 // The bytes to write. Text: a table of the largest weights, a matrix as tab-separated numbers, or every head's
 // statistics. JSON: the figure's rows and weights, or for all heads the whole record.
 std::string write_shown(const ShownAttention& shown, const PictureOptions& options, PictureFormat format);
-// As SVG or PNG.
+// As SVG, PNG or HTML.
 std::string write_picture(const Drawing& drawing, double scale, PictureFormat format);
 
 }  // namespace headscope
