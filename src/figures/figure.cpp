@@ -32,6 +32,8 @@ constexpr double kFaintestFigureLine = 4.0 / 255.0;
 // Sizes of smaller texts.
 constexpr double kFigureLabel = 1.0;
 constexpr double kSwatchNumber = 1.1;
+constexpr double kNumber = 0.72;
+constexpr double kNumberLine = 1.0;
 constexpr double kNoteLine = 1.3;  // distance between baselines, in units of the text size
 
 bool is_on(const SelectedAttention& attention, int head) {
@@ -56,6 +58,12 @@ std::vector<std::size_t> chosen_or_all(const std::vector<std::size_t>& chosen, s
     std::vector<std::size_t> all(chosen.empty() ? columns : 0);
     std::iota(all.begin(), all.end(), std::size_t{0});
     return chosen.empty() ? all : chosen;
+}
+
+// ".54", "1"
+std::string short_number(double weight) {
+    const std::string text = fmt::format("{:.2f}", weight);
+    return text.starts_with("0") ? text.substr(1) : "1";
 }
 
 // Lays out the primitives from top to bottom.
@@ -83,7 +91,7 @@ public:
         lines();
         labels();
         for (std::size_t line = 0; line < note_.size(); ++line) {
-            const double y = key_bottom_ + (1.5 + kNoteLine * static_cast<double>(line)) * kSmall;
+            const double y = foot_ + (1.5 + kNoteLine * static_cast<double>(line)) * kSmall;
             sketch_.text({Role::Note}, ink_.faint, {kMargin, y, kSmall, Anchor::Start, false, false, note_[line]});
         }
         return sketch_.finish(width_, height_, attention_.title, std::move(description));
@@ -93,18 +101,20 @@ private:
     void place() {
         const int swatch_columns = std::min(attention_.model_heads, kSwatchesInRow);
         const int swatch_rows = (attention_.model_heads + kSwatchesInRow - 1) / kSwatchesInRow;
+        const double lines = options_.numbers ? kNumberLine * static_cast<double>(attention_.heads.size()) + 0.2 : 0.0;
         swatch_top_ = kMargin + 1.3 * kFigureTitle;
-        query_top_ = swatch_top_ + swatch_rows * kSwatch + kMargin;
+        query_top_ = swatch_top_ + swatch_rows * kSwatch + kMargin + (attention_.chosen_keys.empty() ? 0.0 : lines);
         query_bottom_ = query_top_ + std::max(kBand, longest_label(attention_.queries) + 2.0 * kFigurePadding);
         key_top_ = query_bottom_ + kBandGap;
         key_bottom_ = key_top_ + std::max(kBand, longest_label(attention_.keys) + 2.0 * kFigurePadding);
+        foot_ = key_bottom_ + (attention_.chosen.empty() ? 0.0 : lines);
         const double columns = static_cast<double>(std::max(attention_.queries.size(), attention_.keys.size()));
         const double inner =
             std::max({columns * kFigurePitch, swatch_columns * kSwatch, text_width(attention_.title) * kFigureTitle});
         width_ = inner + 2.0 * kMargin;
         note_ = wrapped(note_of(), inner / kSmall);
         const auto more_lines = static_cast<double>(note_.empty() ? 0 : note_.size() - 1);
-        height_ = key_bottom_ + kMargin + (note_.empty() ? 0.0 : (1.5 + kNoteLine * more_lines) * kSmall);
+        height_ = foot_ + kMargin + (note_.empty() ? 0.0 : (1.5 + kNoteLine * more_lines) * kSmall);
     }
 
     static double left(std::size_t column) { return kMargin + static_cast<double>(column) * kFigurePitch; }
@@ -165,8 +175,22 @@ private:
                 mark.tip = tip(mark);
                 sketch_.rect(marked(mark), ground_under_text(full, ink_, weight),
                              {x, top + static_cast<double>(slab) * height, kFigurePitch, height}, weight);
+                number(mark, slab, x, weight);
             }
         }
+    }
+
+    // Outside the band, whose word it would cover.
+    void number(Mark mark, std::size_t slab, double x, double weight) {
+        if (!options_.numbers) {
+            return;
+        }
+        const auto line = static_cast<double>(slab);
+        const double outside =
+            mark.key >= 0 ? key_bottom_ + kNumberLine * (line + 0.9) : query_top_ - kNumberLine * (line + 0.2);
+        mark.role = Role::Value;
+        sketch_.text(marked(std::move(mark)), ink_.text,
+                     {x + 0.5 * kFigurePitch, outside, kNumber, Anchor::Middle, false, false, short_number(weight)});
     }
 
     // The least weight of a slab: of its line, if it has one alone.
@@ -300,6 +324,7 @@ private:
     double query_bottom_ = 0.0;
     double key_top_ = 0.0;
     double key_bottom_ = 0.0;
+    double foot_ = 0.0;  // above the note
     double width_ = 0.0;
     double height_ = 0.0;
 };
@@ -382,8 +407,11 @@ std::string figure_tip(const SelectedAttention& attention, const Mark& mark) {
         case Role::Cell: {
             const auto query = static_cast<std::size_t>(mark.query);
             const auto key = static_cast<std::size_t>(mark.key);
-            return fmt::format("head {}: {} \u2192 {} {:.2f}", mark.head, attention.queries[query].label,
-                               attention.keys[key].label, attention.weight(mark.head, query, key));
+            // A mean over heads or a rollout has no head number.
+            const std::string head = attention.model_heads == 1 ? "" : fmt::format("head {}: ", mark.head);
+            const float weight = attention.weight(mark.head, query, key);
+            return fmt::format("{}{} \u2192 {} {}", head, attention.queries[query].label, attention.keys[key].label,
+                               mark.role == Role::Cell ? fmt::format("{:.4g}", weight) : fmt::format("{:.2f}", weight));
         }
         default: return {};
     }

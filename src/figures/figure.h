@@ -20,6 +20,7 @@ struct FigureOptions {
     // strongest of each word and head; 0: none.
     double least = 0.0;
     int top = 0;
+    bool numbers = false;  // the weights of the slabs, in a line for each visible head
     Palette palette = Palette::Paper;
     Look look = {};
 };

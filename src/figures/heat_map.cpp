@@ -34,7 +34,8 @@ public:
     HeatMap(const SelectedAttention& content, int head, const HeatMapOptions& options)
         : content_(content), head_(head), options_(options), sketch_(options.look), ink_(options.look.ink) {
         full_ = options.full > 0.0 ? options.full : options.scale == Scale::Diverging ? largest_of(content, head) : 1.0;
-        left_ = snapped(kMargin + std::max(longest_label(content.queries), text_width("query") * kSmall) + kLabelGap);
+        left_ =
+            snapped(kMargin + std::max(longest_label(content.queries), text_width(options.down) * kSmall) + kLabelGap);
         top_ = snapped(kMargin + 1.4 * kTitleSize + std::max(longest_label(content.keys), 2.0) + kLabelGap);
         right_ = left_ + options.cell * static_cast<double>(content.keys.size());
         bottom_ = top_ + options.cell * static_cast<double>(content.queries.size());
@@ -58,9 +59,11 @@ public:
         sketch_.lines_of_text({Role::Note}, ink_.faint, kMargin, foot + kSmall, kSmall, note);
         return sketch_.finish(
             end + kMargin, foot + lines_height(note, kSmall) + kMargin, title,
-            fmt::format("{}: {} queries in rows from above to below, {} keys in columns from left to right; the "
-                        "colour is the weight.",
-                        title, content_.queries.size(), content_.keys.size()));
+            options_.description.empty()
+                ? fmt::format("{}: {} queries in rows from above to below, {} keys in columns from left to right; the "
+                              "colour is the weight.",
+                              title, content_.queries.size(), content_.keys.size())
+                : options_.description);
     }
 
 private:
@@ -106,11 +109,12 @@ private:
                          {left_ + static_cast<double>(i) * options_.cell + middle, top_ - kLabelGap, 1.0, Anchor::Start,
                           true, false, content_.keys[i].label});
         }
-        sketch_.text(
-            {Role::Axis}, ink_.faint,
-            {left_ - kLabelGap, top_ - kLabelGap - 1.2 * kSmall, kSmall, Anchor::End, false, false, "key \u2192"});
         sketch_.text({Role::Axis}, ink_.faint,
-                     {left_ - kLabelGap, top_ - kLabelGap, kSmall, Anchor::End, false, false, "query \u2193"});
+                     {left_ - kLabelGap, top_ - kLabelGap - 1.2 * kSmall, kSmall, Anchor::End, false, false,
+                      std::string(options_.across) + " \u2192"});
+        sketch_.text({Role::Axis}, ink_.faint,
+                     {left_ - kLabelGap, top_ - kLabelGap, kSmall, Anchor::End, false, false,
+                      std::string(options_.down) + " \u2193"});
     }
 
     void draw_legend(double width) {

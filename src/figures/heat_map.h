@@ -1,4 +1,4 @@
-// Draws one head as a matrix: one row per query, one column per key.
+// Draws one head, or other numbers of pairs of words, as a matrix: one row per query, one column per key.
 #pragma once
 
 #include "observe/selection.h"
@@ -16,7 +16,10 @@ struct HeatMapOptions {
     Scale scale = Scale::Linear;
     // The weight at the end of the scale. 0: the default, 1 for weights and the largest value for differences.
     double full = 0.0;
-    double cell = 1.5;  // below 1.1 some labels are skipped
+    double cell = 1.5;             // below 1.1 some labels are skipped
+    const char* across = "key";    // what the columns are
+    const char* down = "query";    // and the rows
+    std::string description = {};  // default: of attention
     Look look = {};
 };
 

@@ -122,3 +122,27 @@ TEST_CASE("A ranking lists heads with their pairs and the words to ask about", "
                Contains("The first 3 of 8 heads."));
     CHECK_THAT(note_of(draw_head_ranking(words, {}, Architecture::EncoderDecoder, {})), Contains("No head has such"));
 }
+
+TEST_CASE("The weights of a chosen word are written outside the slabs, in a line for each head", "[figure]") {
+    const auto figure = [](bool looked_at) {
+        const AttentionSelection selection{.layer = 5, .heads = {1, 2}, .positions = {7}, .looked_at = looked_at};
+        return [selection](const Look& look) {
+            return draw_figure(select_attention(paper_record(), selection), {.numbers = true, .look = look});
+        };
+    };
+    for (const bool looked_at : {false, true}) {
+        check_looks(figure(looked_at));
+        const Drawing drawing = figure(looked_at)({});
+        const auto slabs = all_of<Rect>(drawing, Role::Slab);
+        const auto numbers = all_of<Text>(drawing, Role::Value);
+        REQUIRE(!slabs.empty());
+        REQUIRE(numbers.size() == slabs.size());
+        for (std::size_t i = 0; i < slabs.size(); ++i) {
+            const std::string& number = numbers[i].second.content;
+            CHECK(std::stod("0" + number) == Approx(slabs[i].first.alpha).margin(number == "1" ? 1.0 : 0.0051));
+            const Rect& slab = slabs[i].second;
+            CHECK((looked_at ? numbers[i].second.y < slab.y : numbers[i].second.y > slab.y + slab.height));
+        }
+    }
+    CHECK(all_of<Text>(draw_figure(paper_record(), {.layer = 5, .positions = {7}}), Role::Value).empty());
+}

@@ -107,6 +107,16 @@ lines_in() { grep -c '<line' "$1"; }
 expect "--least and --top draw fewer lines" [ "$(lines_in strong.svg)" -lt "$(lines_in every.svg)" ]
 run attention --text 'The cat sleeps.' --least 0.3
 expect "and are refused where no line is drawn" misused "give -o FILE.svg"
+run attention --text 'The cat sleeps.' --word cat --heads 1 --numbers -o numbers.svg
+expect "--numbers writes a word's weights" grep -q '<g class="values">' numbers.svg
+run attention --text 'The cat sleeps.' --numbers -o numbers.svg
+expect "but of no word there are none" misused "give --word, --position or --find"
+run attention --text 'The cat sleeps.' -o page.html
+expect "a page says what each line stands for" grep -q 'class="line" data-query="0" data-key="0" data-head="1"' page.html
+run attention --text 'The cat sleeps.' --lens -o lens.svg
+expect "the lens is drawn" grep -q 'What the model would write after each layer' lens.svg
+run attention --text 'The cat sleeps.' --saliency --theme dark -o saliency.png
+expect "and saliency" eval 'ended_with 0 && [ -s saliency.png ]'
 run attention --text 1 --layer 0
 expect "the minimum is reported without a maximum" misused "--layer: must be a whole number from 1 to 2147483647, got 0"
 run translate --sample --seed 99999999999999999999
@@ -379,9 +389,9 @@ expect "a missing word" refused "is not among: 1 7 4 7 <EOS>"
 look --kind sideways
 expect "an unknown kind" refused "encoder, decoder or cross"
 look -o figure.bmp
-expect "an unknown format" misused "use .svg, .png or .json"
+expect "an unknown format" misused "use .svg, .png, .html or .json"
 look -o - --format bmp
-expect "also on standard output" misused "use .svg, .png or .json"
+expect "also on standard output" misused "use .svg, .png, .html or .json"
 look -o figure.svg --format svg
 expect "--format with a file" misused "--format is only for -o -"
 look --matrix -o matrix.svg

@@ -95,12 +95,15 @@ void show_attention(AttentionOptions options) {
     const PictureFormat format = picture_format(options.output, options.format);
     options.picture = picture_options(options);
     const FigureOptions& figure = options.picture.figure;
-    const bool drawn = (format == PictureFormat::Svg || format == PictureFormat::Png) &&
-                       options.picture.picture == AttentionPicture::Figure;
-    if ((figure.least > 0.0 || figure.top > 0) && !drawn) {
+    const bool drawn = is_drawn(format) && options.picture.picture == AttentionPicture::Figure;
+    if ((figure.least > 0.0 || figure.top > 0 || figure.numbers) && !drawn) {
         throw UsageError(
-            "--least and --top leave out lines of a figure: give -o FILE.svg or FILE.png, and neither "
+            "--least, --top and --numbers are for the lines of a figure: give -o FILE.svg, .png or .html, and neither "
             "--matrix nor --all-heads");
+    }
+    const AttentionSelection& chosen = options.request.selection;
+    if (figure.numbers && chosen.words.empty() && chosen.positions.empty() && options.find.empty()) {
+        throw UsageError("--numbers are those of a chosen word: give --word, --position or --find");
     }
     const std::string bytes = looks_inside(options)    ? look_inside(options, format)
                               : options.corpus.empty() ? look_at_sentence(options, format)

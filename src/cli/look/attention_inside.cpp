@@ -6,6 +6,8 @@
 #include "cli/opened_engine.h"
 #include "explore/explorer.h"
 #include "explore/inner_json.h"
+#include "figures/inside_maps.h"
+#include "figures/lens_drawing.h"
 #include "io/input_files.h"
 #include "model/family.h"
 #include "support/check.h"
@@ -44,12 +46,25 @@ ExploreRequest request_for(OpenedEngine& opened, const AttentionOptions& options
     return with_target(std::move(request), found);
 }
 
+struct DrawnInside {
+    const AttentionOptions& options;
+    const Look& look() const { return options.picture.figure.look; }
+
+    Drawing operator()(const Saliency& found) const {
+        return draw_saliency(found, options.request.selection.rows, look());
+    }
+    Drawing operator()(const Lens& found) const { return draw_lens(found, look()); }
+    Drawing operator()(const PatchEffects& found) const { return draw_patching(found, look()); }
+};
+
 template <class Result>
-std::string written(const Result& result, PictureFormat format) {
+std::string written(const Result& result, const AttentionOptions& options, PictureFormat format) {
     if (!result.problem.empty()) {
         throw Error(result.problem);
     }
-    return format == PictureFormat::Json ? to_json(result) : text_of(result);
+    return format == PictureFormat::Json   ? to_json(result)
+           : format == PictureFormat::Text ? text_of(result)
+                                           : write_picture(DrawnInside{options}(result), options.picture.scale, format);
 }
 
 }  // namespace
@@ -59,10 +74,6 @@ bool looks_inside(const AttentionOptions& options) {
 }
 
 std::string look_inside(const AttentionOptions& options, PictureFormat format) {
-    if (format != PictureFormat::Text && format != PictureFormat::Json) {
-        throw UsageError(
-            "--saliency, --lens and --patch write a table or JSON: use a .json file, or -o - --format json");
-    }
     const std::string directory = options.common.model_path();
     InputFiles inputs(options.common.open.settings);
     inputs.add(directory);
@@ -71,16 +82,16 @@ std::string look_inside(const AttentionOptions& options, PictureFormat format) {
     check_family_options(options, opened.directory().config.architecture);
     ExploreRequest request = request_for(opened, options);
     if (options.saliency) {
-        return written(opened.ask(SaliencyRequest{std::move(request), options.steps}), format);
+        return written(opened.ask(SaliencyRequest{std::move(request), options.steps}), options, format);
     }
     if (options.lens) {
-        return written(opened.ask(LensRequest{std::move(request)}), format);
+        return written(opened.ask(LensRequest{std::move(request)}), options, format);
     }
     Patching patching{.text = std::move(request), .from = options.from, .sites = options.patch};
     for (const std::int64_t position : options.request.selection.positions) {
         patching.positions.push_back(position - 1);
     }
-    return written(opened.ask(PatchRequest{std::move(patching)}), format);
+    return written(opened.ask(PatchRequest{std::move(patching)}), options, format);
 }
 
 }  // namespace headscope

@@ -141,7 +141,7 @@ void add_corpus_options(CLI::App& command, AttentionOptions& options) {
                                              "Lines of \"source TAB target\", or of text: for --find or --importance");
     for (const char* other :
          {"--text", "--target", "--max-tokens", "--pads", "--layer", "--heads", "--best", "--rank", "--word",
-          "--position", "--no-special", "--matrix", "--all-heads", "--overview", "--least", "--top"}) {
+          "--position", "--no-special", "--matrix", "--all-heads", "--overview", "--least", "--top", "--numbers"}) {
         corpus->excludes(other);
     }
     CLI::Option* importance =
@@ -180,9 +180,9 @@ void add_inside_options(CLI::App& command, AttentionOptions& options) {
     saliency->excludes(lens)->excludes(patch);
     lens->excludes(patch);
     for (CLI::Option* option : {saliency, lens, patch}) {
-        for (const char* other : {"--corpus", "--kind", "--pads", "--layer", "--heads", "--find", "--word", "--pieces",
-                                  "--words", "--no-special", "--matrix", "--all-heads", "--overview", "--palette",
-                                  "--theme", "--text-size", "--scale"}) {
+        for (const char* other :
+             {"--corpus", "--kind", "--pads", "--layer", "--heads", "--find", "--word", "--pieces", "--words",
+              "--no-special", "--matrix", "--all-heads", "--overview", "--numbers", "--palette"}) {
             option->excludes(other);
         }
     }
@@ -202,6 +202,7 @@ void add_look_options(CLI::App& command, AttentionOptions& options) {
     command.add_option("--top", figure.top, "Draw only this many of the strongest lines of each word and head")
         ->check(whole_number(1))
         ->default_str("all");
+    command.add_flag("--numbers", figure.numbers, "Write the weights of a chosen word below the slabs");
     command.add_option("--palette", options.palette, "Colours; okabe-ito suits colour-blind readers")
         ->check(CLI::IsMember({"paper", "okabe-ito"}))
         ->capture_default_str();
@@ -214,8 +215,8 @@ void add_look_options(CLI::App& command, AttentionOptions& options) {
     command.add_option("--scale", options.picture.scale, "PNG pixels per unit of the drawing")
         ->check(real_number(0.05, 100.0))
         ->capture_default_str();
-    command.add_option("-o,--output", options.output, "An .svg, .png or .json file; -: standard output");
-    command.add_option("--format", options.format, "Format of -o -: svg, png or json");
+    command.add_option("-o,--output", options.output, "An .svg, .png, .html or .json file; -: standard output");
+    command.add_option("--format", options.format, "Format of -o -: svg, png, html or json");
 }
 
 }  // namespace
