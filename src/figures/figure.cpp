@@ -407,10 +407,9 @@ std::string figure_tip(const SelectedAttention& attention, const Mark& mark) {
         case Role::Cell: {
             const auto query = static_cast<std::size_t>(mark.query);
             const auto key = static_cast<std::size_t>(mark.key);
-            // A mean over heads or a rollout has no head number.
-            const std::string head = attention.model_heads == 1 ? "" : fmt::format("head {}: ", mark.head);
             const float weight = attention.weight(mark.head, query, key);
-            return fmt::format("{}{} \u2192 {} {}", head, attention.queries[query].label, attention.keys[key].label,
+            return fmt::format("head {}: {} \u2192 {} {}", mark.head, attention.queries[query].label,
+                               attention.keys[key].label,
                                mark.role == Role::Cell ? fmt::format("{:.4g}", weight) : fmt::format("{:.2f}", weight));
         }
         default: return {};

@@ -34,8 +34,9 @@ public:
     HeatMap(const SelectedAttention& content, int head, const HeatMapOptions& options)
         : content_(content), head_(head), options_(options), sketch_(options.look), ink_(options.look.ink) {
         full_ = options.full > 0.0 ? options.full : options.scale == Scale::Diverging ? largest_of(content, head) : 1.0;
-        left_ =
-            snapped(kMargin + std::max(longest_label(content.queries), text_width(options.down) * kSmall) + kLabelGap);
+        const double axes = std::max(text_width(across()), text_width(down())) * kSmall;
+        const double label = std::max(longest_label(content.queries), text_width("query") * kSmall);
+        left_ = snapped(std::max(kMargin + label, axes) + kLabelGap);
         top_ = snapped(kMargin + 1.4 * kTitleSize + std::max(longest_label(content.keys), 2.0) + kLabelGap);
         right_ = left_ + options.cell * static_cast<double>(content.keys.size());
         bottom_ = top_ + options.cell * static_cast<double>(content.queries.size());
@@ -84,13 +85,27 @@ private:
                 }
                 Mark mark{Role::Cell, head_, static_cast<int>(query), static_cast<int>(key)};
                 if (sketch_.tips()) {
-                    mark.tip = figure_tip(content_, mark);
+                    mark.tip = tip(mark);
                 }
                 sketch_.rect(std::move(mark), colour_on(options_.scale, place, ink_),
                              {left_ + static_cast<double>(key) * options_.cell,
                               top_ + static_cast<double>(query) * options_.cell, options_.cell, options_.cell});
             }
         }
+    }
+
+    std::string across() const { return std::string(options_.across) + " \u2192"; }
+    std::string down() const { return std::string(options_.down) + " \u2193"; }
+
+    // Only attention is of a head.
+    std::string tip(const Mark& mark) const {
+        if (options_.description.empty()) {
+            return figure_tip(content_, mark);
+        }
+        const auto query = static_cast<std::size_t>(mark.query);
+        const auto key = static_cast<std::size_t>(mark.key);
+        return fmt::format("{}, {}: {:+.4g}", content_.queries[query].label, content_.keys[key].label,
+                           content_.weight(head_, query, key));
     }
 
     // The second text of a pair differs.
@@ -110,11 +125,9 @@ private:
                           true, false, content_.keys[i].label});
         }
         sketch_.text({Role::Axis}, ink_.faint,
-                     {left_ - kLabelGap, top_ - kLabelGap - 1.2 * kSmall, kSmall, Anchor::End, false, false,
-                      std::string(options_.across) + " \u2192"});
+                     {left_ - kLabelGap, top_ - kLabelGap - 1.2 * kSmall, kSmall, Anchor::End, false, false, across()});
         sketch_.text({Role::Axis}, ink_.faint,
-                     {left_ - kLabelGap, top_ - kLabelGap, kSmall, Anchor::End, false, false,
-                      std::string(options_.down) + " \u2193"});
+                     {left_ - kLabelGap, top_ - kLabelGap, kSmall, Anchor::End, false, false, down()});
     }
 
     void draw_legend(double width) {

@@ -31,6 +31,10 @@ public:
                 widest = std::max(widest, text_width(step.candidates.front().text) + 0.8);
             }
         }
+        for (std::size_t column = 0; column < lens.tokens.size(); ++column) {
+            widest = std::max(
+                {widest, text_width(lens.tokens[column].text) + 0.5, text_width(lens.given[column]) * kBold + 0.5});
+        }
         cell_ = snapped(std::min(widest, kWidest));
         left_ = snapped(kMargin + text_width("embedding") * kSmall + 0.5);
         const double columns = static_cast<double>(lens.tokens.size()) * cell_;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
-#include <set>
 #include <system_error>
 
 #include "model/model_directory.h"
@@ -24,23 +23,33 @@ bool is_model(const fs::path& folder) {
 
 }  // namespace
 
+std::map<std::string, std::string> bundled_models(const std::vector<fs::path>& search_path) {
+    std::error_code failure;
+    std::map<std::string, std::string> models;
+    for (const fs::path& place : search_path) {
+        for (const fs::directory_entry& entry : fs::directory_iterator(place / "models", failure)) {
+            if (is_model(entry.path())) {
+                models.try_emplace(entry.path().filename().string(), entry.path().string());
+            }
+        }
+    }
+    return models;
+}
+
 std::string named_model(const std::string& wanted, const std::vector<fs::path>& search_path) {
     std::error_code failure;
     if (fs::exists(wanted, failure) || wanted.find('/') != std::string::npos) {
         return wanted;
     }
-    std::set<std::string> names;
-    for (const fs::path& place : search_path) {
-        if (const fs::path path = place / "models" / wanted; is_model(path)) {
-            return path.string();
-        }
-        for (const fs::directory_entry& entry : fs::directory_iterator(place / "models", failure)) {
-            if (is_model(entry.path())) {
-                names.insert(entry.path().filename().string());
-            }
-        }
+    const std::map<std::string, std::string> models = bundled_models(search_path);
+    if (const auto found = models.find(wanted); found != models.end()) {
+        return found->second;
     }
-    const std::string guess = nearest(wanted, {names.begin(), names.end()});
+    std::vector<std::string> names;
+    for (const auto& [name, path] : models) {
+        names.push_back(name);
+    }
+    const std::string guess = nearest(wanted, names);
     throw Error(fmt::format("'{}' is neither a folder nor a model that comes with headscope ({}){}", wanted,
                             names.empty() ? "they are missing" : fmt::format("{}", fmt::join(names, ", ")),
                             guess.empty() ? "" : fmt::format("; did you mean '{}'?", guess)));

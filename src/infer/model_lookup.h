@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,11 @@ inline constexpr const char* kTranslationModel = "en-de";
 inline constexpr const char* kCausalModel = "en-causal";
 inline constexpr const char* kMaskedModel = "en-masked";
 
-// The path of a model: `wanted`, or if nothing is there and it is a bare name, the model of that name in `models` of
-// the search path. Error lists the bundled names if there is no such one.
+// The paths of the models in `models` of the search path, by their names; of two of one name the first.
+std::map<std::string, std::string> bundled_models(const std::vector<std::filesystem::path>& search_path);
+
+// The path of a model: `wanted`, or if nothing is there and it is a bare name, the bundled model of that
+// name. Error lists the bundled names if there is no such one.
 std::string named_model(const std::string& wanted, const std::vector<std::filesystem::path>& search_path);
 
 // model_folder() of named_model() of `wanted` if it is not empty; else of the setting HEADSCOPE_MODEL; else the bundled

@@ -65,8 +65,8 @@ TEST_CASE("Saliency has a row for each written piece, and joins what was read to
     test::check_looks([&](const Look& look) { return draw_saliency(saliency, {}, look); });
     const auto cells = test::all_of<Rect>(draw_saliency(saliency, {}, {}), Role::Cell);
     REQUIRE(cells.size() == 4);
-    CHECK_THAT(cells[0].first.mark.tip, Contains("smaller") && Contains(" 1"));  // 0.5 * 1 + 0.25 * 2
-    CHECK_THAT(cells[2].first.mark.tip, Contains("<EOS>") && Contains("-1"));
+    CHECK_THAT(cells[0].first.mark.tip, Contains("smaller: +1"));  // 0.5 * 1 + 0.25 * 2
+    CHECK_THAT(cells[2].first.mark.tip, Contains("<EOS>, smaller: -1"));
     CHECK(test::all_of<Rect>(draw_saliency(saliency, {.join_words = false}, {}), Role::Cell).size() == 5);
 }
 
@@ -82,6 +82,6 @@ TEST_CASE("Patching has a row for each layer, the last above", "[patching]") {
     CHECK_THAT(all_texts(drawing), Contains("layer 2|layer 1|cat \u2190 dog|<EOS>|") && Contains("Log P is -2.00"));
     const auto cells = test::all_of<Rect>(drawing, Role::Cell);
     REQUIRE(cells.size() == 4);
-    CHECK_THAT(cells[0].first.mark.tip, Contains("layer 2") && Contains("-1"));
-    CHECK_THAT(cells[2].first.mark.tip, Contains("layer 1") && Contains("-2"));
+    CHECK_THAT(cells[0].first.mark.tip, Contains("layer 2, cat") && Contains("-1"));
+    CHECK_THAT(cells[2].first.mark.tip, Contains("layer 1, cat") && Contains("-2"));
 }

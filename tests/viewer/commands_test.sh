@@ -146,9 +146,9 @@ expect "models of two families are not compared" with mixed.json \
 
 # ------------------------------------------------------------------------------------------------- errors
 view --render figure.bmp
-expect "an unknown extension" refused "figure.bmp" ".svg, .png or .json"
+expect "an unknown extension" refused "figure.bmp" ".svg, .png, .html or .json"
 view --panel time --render time.tsv
-expect "a table of another panel" refused "time.tsv" ".svg, .png or .json, or .tsv for the matrix"
+expect "a table of another panel" refused "time.tsv" ".svg, .png, .html or .json, or .tsv for the matrix"
 run view --help
 expect "the help lists the formats" says ".tsv (matrix) file"
 expect "the help has groups" grep -qx "Device:" out

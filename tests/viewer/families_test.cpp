@@ -26,7 +26,7 @@ const std::vector<ShownModel>& shown_models() {
 
 // The panels of which a file has nothing to show, and why.
 std::map<PanelId, std::string> refused_panels(const ShownModel& model, bool trained) {
-    std::map<PanelId, std::string> refused;
+    std::map<PanelId, std::string> refused{{PanelId::Patching, "Type another text"}};
     if (!trained) {
         refused[PanelId::Training] = "not a training";
     }

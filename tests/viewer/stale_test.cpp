@@ -72,7 +72,7 @@ TEST_CASE("A result from before an edit is not drawn as the edited one", "[sessi
     Session session(faulty(write_model(folder, "tiny", 3), sentence(kSentence, PanelId::Surgery), faults), [] {});
     settle(session);
     const auto drawn = [&] { return texts_of(draw_panel(session.scene(), PanelId::Surgery, {})); };
-    CHECK_THAT(drawn(), Contains("As the model is"));
+    CHECK_THAT(drawn(), Contains("Unedited"));
     faults.milliseconds = 30;
     session.state().edits = {first_head_off()};
     session.update(Clock::now());

@@ -72,6 +72,8 @@ SavedView random_view(std::uint64_t seed) {
     }
     state.least = static_cast<double>(below(random, 1000)) / 1000.0;
     state.top = below(random, 20);
+    state.numbers = coin(random);
+    state.second = random_text(random);
     state.rule = static_cast<SentenceRule>(below(random, 4));
     if (coin(random)) {
         state.chosen = {static_cast<AttentionKind>(below(random, 3)), below(random, 12), below(random, 16),
@@ -146,15 +148,17 @@ TEST_CASE("A wrong value of any key is an error that names the key", "[state]") 
     view.state.overview = true;
     view.state.least = 0.25;
     view.state.top = 2;
+    view.state.numbers = true;
+    view.state.second = "A dog.";
     view.state.rule = SentenceRule::Previous;
     view.state.chosen = {AttentionKind::Cross, 2, 3, "A cat."};
     const json whole = json::parse(to_json(view));
-    REQUIRE(whole["view"].size() == 32);
+    REQUIRE(whole["view"].size() == 34);
     const std::vector<json> wrong{nullptr, json::object(), json::array({json::array()}), "no such name", -7, 0.5, 1e300,
                                   true};
     // These take any text, and numbers are clamped.
-    const std::vector<std::string> free{"model", "model_name", "device", "other_model",     "other_device",
-                                        "text",  "target",     "block",  "source_language", "target_language"};
+    const std::vector<std::string> free{"model",  "model_name", "device", "other_model",     "other_device",   "text",
+                                        "target", "second",     "block",  "source_language", "target_language"};
     const auto fits = [&](const std::string& key, const json& value) {
         const bool named = std::find(free.begin(), free.end(), key) != free.end();
         return (named && value.is_string()) || ((key == "length_penalty" || key == "least") && value.is_number()) ||

@@ -1,10 +1,13 @@
 // Keys, commands, scripts and probes, without a window.
+#include <cmath>
+
 #include <catch2/catch.hpp>
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
 #include "support/check.h"
+#include "viewer/draw/theme.h"
 #include "viewer/ui/commands.h"
 #include "viewer/ui/probes.h"
 #include "viewer/ui/script.h"
@@ -59,6 +62,57 @@ TEST_CASE("A command runs by key and by name, and while typing only if allowed",
     CHECK(commands.matching("layer program").empty());
     CHECK_THROWS(commands.add({"other", "", "", "Up", false, [] {}}));
     CHECK_THROWS(commands.add({"quiet", "", "", "", false, [] {}}));
+}
+
+TEST_CASE("Commands are found by other words, and disabled ones do nothing", "[interface]") {
+    Commands commands;
+    int done = 0;
+    bool can = false;
+    const CommandGroup add(commands, "Edit");
+    add(
+        "undo", "Undo", "Ctrl+Z", true, [&] { ++done; }, "take back")
+        .enabled = [&] { return can; };
+    CHECK(commands.matching("BACK").size() == 1);
+    CHECK_FALSE(is_enabled(commands.all().front()));
+    CHECK(commands.press(parse_chord("Ctrl+Z"), false));
+    commands.run("undo");
+    CHECK(done == 0);
+    can = true;
+    commands.press(parse_chord("Ctrl+Z"), false);
+    commands.run("undo");
+    CHECK(done == 2);
+}
+
+TEST_CASE("Keys are shown as they are labelled", "[interface]") {
+    const auto shown = [](const char* keys) { return shown_keys({"id", "Edit", "Title", keys, false, [] {}}); };
+    CHECK(shown("").empty());
+    CHECK(shown("Ctrl+Y Ctrl+Shift+Z") == "Ctrl+Y or Ctrl+Shift+Z");
+    CHECK(shown("Ctrl+Comma") == "Ctrl+,");
+    CHECK(shown("LeftBracket") == "[");
+}
+
+TEST_CASE("Text has a contrast of 4.5 on every ground of the theme, and the ring one of 3", "[interface]") {
+    const Ink ink = GENERATE(kLightInk, kDarkInk);
+    const ImGuiStyle style = style_of(ink, 1.0F);
+    const auto colour = [&](ImGuiCol name) {
+        const ImVec4 one = style.Colors[name];
+        const auto channel = [](float value) { return static_cast<std::uint8_t>(std::lround(255.0F * value)); };
+        return Colour{channel(one.x), channel(one.y), channel(one.z)};
+    };
+    for (const ImGuiCol ground :
+         {ImGuiCol_WindowBg, ImGuiCol_PopupBg, ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive,
+          ImGuiCol_Button, ImGuiCol_ButtonHovered, ImGuiCol_ButtonActive, ImGuiCol_Header, ImGuiCol_HeaderHovered,
+          ImGuiCol_HeaderActive, ImGuiCol_MenuBarBg, ImGuiCol_TitleBgActive, ImGuiCol_TabHovered}) {
+        INFO(ImGui::GetStyleColorName(ground) << (ink.dark ? ", dark" : ", light"));
+        CHECK(contrast(colour(ImGuiCol_Text), colour(ground)) >= 4.5);
+        CHECK(contrast(colour(ImGuiCol_TextDisabled), colour(ground)) >= 4.5);
+    }
+    for (const ImGuiCol ground : {ImGuiCol_WindowBg, ImGuiCol_PopupBg, ImGuiCol_FrameBg, ImGuiCol_Button}) {
+        INFO(ImGui::GetStyleColorName(ground) << (ink.dark ? ", dark" : ", light"));
+        CHECK(contrast(ink.warning, colour(ground)) >= 4.5);
+        CHECK(contrast(colour(ImGuiCol_NavHighlight), colour(ground)) >= 3.0);
+    }
+    CHECK(contrast(text_colour_on(ink.accent), ink.accent) >= 4.5);
 }
 
 TEST_CASE("A script is parsed line by line, and errors have the line number", "[interface]") {

@@ -63,6 +63,7 @@ void play(const std::string& name, const std::string& model = "", const std::str
     options.script = (kHere / "scripts" / (name + ".script")).string();
     options.session.model = model.empty() ? std::string(HEADSCOPE_SOURCE_DIR) + "/assets/models/en-de" : model;
     options.session.device = "cpu";
+    options.session.search_path = {HEADSCOPE_SOURCE_DIR "/assets"};
     options.session.view.state.text =
         text.empty() ? viewer::wording(Architecture::EncoderDecoder).examples.front() : text;
     if (!target.empty()) {
@@ -180,6 +181,12 @@ TEST_CASE("Two devices side by side", "[window]") {
 }
 TEST_CASE("Help, palette, settings, files", "[window]") {
     check_script("overlays");
+}
+TEST_CASE("Menus, the dialog to open something, and the side bars", "[window]") {
+    check_script("desktop");
+}
+TEST_CASE("Saliency, patching and two texts side by side", "[window]") {
+    check_script("inside");
 }
 TEST_CASE("A small window, large text, the dark theme", "[window]") {
     check_script("looks");

@@ -10,6 +10,7 @@
 #include "display.h"
 #include "tests/house/open_options.h"
 
+using namespace headscope;
 using namespace headscope::viewer;
 
 TEST_CASE("A played double click works however slowly frames are drawn", "[window]") {

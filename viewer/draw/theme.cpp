@@ -40,7 +40,7 @@ ImU32 to_u32(Colour colour, double alpha) {
     return IM_COL32(colour.red, colour.green, colour.blue, opacity);
 }
 
-void apply_theme(const Ink& ink, float scale) {
+ImGuiStyle style_of(const Ink& ink, float scale) {
     ImGuiStyle style;  // start from the defaults: ScaleAllSizes() accumulates
     set_sizes(style);
     style.ScaleAllSizes(scale);
@@ -48,7 +48,7 @@ void apply_theme(const Ink& ink, float scale) {
     const Colour field = ink.dark ? mixed(ink.paper, ink.text, 0.07) : ink.paper;
     const Colour ground = mixed(ink.surface, ink.paper, 0.4);
     const Colour hover = mixed(ink.surface, ink.accent, 0.16);
-    const Colour press = mixed(ink.surface, ink.accent, 0.32);
+    const Colour press = mixed(ink.surface, ink.accent, 0.22);  // more leaves too little contrast for faint text
     ImVec4* c = style.Colors;
     c[ImGuiCol_Text] = to_vec4(ink.text);
     c[ImGuiCol_TextDisabled] = to_vec4(ink.faint);
@@ -69,7 +69,7 @@ void apply_theme(const Ink& ink, float scale) {
     c[ImGuiCol_Button] = to_vec4(ink.surface);
     c[ImGuiCol_ButtonHovered] = to_vec4(hover);
     c[ImGuiCol_ButtonActive] = to_vec4(press);
-    c[ImGuiCol_Header] = to_vec4(mixed(ink.surface, ink.accent, 0.22));
+    c[ImGuiCol_Header] = to_vec4(press);
     c[ImGuiCol_HeaderHovered] = to_vec4(hover);
     c[ImGuiCol_HeaderActive] = to_vec4(press);
     c[ImGuiCol_Separator] = to_vec4(ink.rule);
@@ -87,7 +87,7 @@ void apply_theme(const Ink& ink, float scale) {
     c[ImGuiCol_TextSelectedBg] = to_vec4(ink.accent, 0.35F);
     c[ImGuiCol_NavHighlight] = to_vec4(ink.accent);
     c[ImGuiCol_ModalWindowDimBg] = ImVec4(0.0F, 0.0F, 0.0F, ink.dark ? 0.55F : 0.25F);
-    ImGui::GetStyle() = style;
+    return style;
 }
 
 }  // namespace headscope::viewer

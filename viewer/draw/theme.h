@@ -10,7 +10,7 @@ namespace headscope::viewer {
 ImVec4 to_vec4(Colour colour, float alpha = 1.0F);
 ImU32 to_u32(Colour colour, double alpha = 1.0);
 
-// Resets Dear ImGui's style. `scale` as in Fonts::build.
-void apply_theme(const Ink& ink, float scale);
+// A style of Dear ImGui. `scale` as in Fonts::build.
+ImGuiStyle style_of(const Ink& ink, float scale);
 
 }  // namespace headscope::viewer

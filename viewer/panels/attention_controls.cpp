@@ -13,7 +13,7 @@ namespace headscope::viewer {
 void row_toggles(Controls& ui) {
     ViewState& state = ui.state();
     bool pieces = !state.join_words;
-    if (ui.toggle("pieces", "The model's pieces", pieces,
+    if (ui.toggle("pieces", "Show subword pieces", pieces,
                   "The model reads pieces of words. Joined to words, weights are summed over the key's pieces and "
                   "averaged over the query's.")) {
         state.join_words = !pieces;

@@ -1,4 +1,4 @@
-// Compares two models, checkpoints or devices on one sentence: their figures side by side, and the difference.
+// Compares two texts, or two models, checkpoints or devices on one: their figures side by side, and the difference.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -9,6 +9,7 @@
 #include "observe/derived_records.h"
 #include "paint/compose.h"
 #include "support/check.h"
+#include "text/segmenter.h"
 #include "viewer/panels/controls.h"
 #include "viewer/panels/numbers.h"
 #include "viewer/panels/parts.h"
@@ -35,8 +36,10 @@ Drawing one_side(const Scene& scene, const Side& side, const PanelOptions& optio
     if (const std::string nothing = nothing_there(side); !nothing.empty()) {
         return draw_remark(nothing, narrow);
     }
-    const std::string result =
-        fmt::format("\u201C{}\u201D, log probability {:.4f}", output_text(*side.shown), side.shown->log_probability);
+    const std::string read =
+        scene.state.second.empty() ? "" : fmt::format("\u201C{}\u201D \u2192 ", side.shown->source);
+    const std::string result = fmt::format("{}\u201C{}\u201D, log probability {:.4f}", read, output_text(*side.shown),
+                                           side.shown->log_probability);
     std::vector<Drawing> parts{draw_heading(name_of(side), narrow), draw_remark(result, narrow)};
     try {
         parts.push_back(draw_attention(scene, side, options));
@@ -57,10 +60,31 @@ AttentionRecord comparable(const Side& side, AttentionKind kind) {
     return record;
 }
 
+// Two texts of as many tokens are compared place by place: "cat|dog". difference() refuses others.
+void pair_tokens(std::vector<RecordedToken>& left, std::vector<RecordedToken>& right) {
+    if (left.size() != right.size()) {
+        return;
+    }
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        if (const std::string& other = right[i].text; other != left[i].text) {
+            left[i].text += '|';
+            left[i].text += other.substr(other.starts_with(kWordStart) ? kWordStart.size() : 0);
+        }
+    }
+    right = left;
+}
+
 // Left minus right, for the attention kind shown. Error if the two sides cannot be compared.
 AttentionRecord compared_record(const Scene& scene) {
     const AttentionKind kind = shown_kind(scene);
-    return difference(comparable(scene.main, kind), comparable(*scene.other, kind));
+    AttentionRecord left = comparable(scene.main, kind);
+    AttentionRecord right = comparable(*scene.other, kind);
+    if (!scene.state.second.empty()) {
+        pair_tokens(left.source, right.source);
+        pair_tokens(left.target_in, right.target_in);
+        pair_tokens(left.target_out, right.target_out);
+    }
+    return difference(left, right);
 }
 
 double largest(const AttentionRecord& difference) {
@@ -96,9 +120,10 @@ Drawing draw_difference(const Scene& scene, const PanelOptions& options) {
 
 Drawing draw_comparison(const Scene& scene, const PanelOptions& options, RecordParts& /*parts*/) {
     if (!scene.other.has_value()) {
-        return stacked({one_side(scene, scene.main, options),
-                        draw_remark("To the right: choose a model, a training or a device to compare with.", options)},
-                       options.text_size, options.ink);
+        return stacked(
+            {one_side(scene, scene.main, options),
+             draw_remark("To the right: choose a text, a model, a training or a device to compare with.", options)},
+            options.text_size, options.ink);
     }
     std::vector<Drawing> parts{
         side_by_side({one_side(scene, scene.main, options), one_side(scene, *scene.other, options)},
@@ -157,15 +182,21 @@ void compare_controls(Controls& ui) {
     if (has_attention(ui.scene())) {
         attention_choice(ui);
     }
-    ui.heading("With");
-    const std::string& model = ui.field("compare.model", "model directory (empty: the same)");
+    ui.heading("With another text");
+    ui.edit("second", "of as many words, for the difference", ui.state().second);
+    if (!ui.state().second.empty() && !ui.scene().other.has_value() && ui.scene().main.model.has_value()) {
+        ui.session.compare_with(ui.session.model_path(), ui.session.device(), ui.scene().main.model->checkpoint);
+    }
+    ui.heading("Or another model");
+    const std::string& model = ui.field("compare.model", "name or path (empty: the same)");
     const std::string& device = ui.device_choice("compare.device");
     const std::string& step = ui.field("compare.step", "step of a training's checkpoint");
     if (ui.button("compare.start", "Compare")) {
         start_comparison(ui, model, device, step);
     }
     ui.beside();
-    if (ui.button("compare.end", "End", "", ui.scene().other.has_value())) {
+    if (ui.button("compare.end", "Stop comparing", "", ui.scene().other.has_value())) {
+        ui.state().second.clear();
         ui.session.end_comparison();
     }
     ui.remark("The difference map is left minus right, weight by weight, where both read the same tokens.");

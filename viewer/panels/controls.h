@@ -61,6 +61,8 @@ public:
     virtual bool scrubber(const char* name, int& value, int least, int most) = 0;
     // The text typed so far, which the window keeps.
     virtual std::string& field(const char* name, const char* hint) = 0;
+    // A text that the caller keeps.
+    virtual void edit(const char* name, const char* hint, std::string& text) = 0;
     // The chosen device, which the window keeps; empty: the default.
     virtual std::string& device_choice(const char* name) = 0;
     struct Offer {

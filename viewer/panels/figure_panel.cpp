@@ -60,7 +60,7 @@ void figure_controls(Controls& ui) {
         state.heads.clear();
     }
     ui.heading("Words");
-    ui.choice("direction", state.direction, {"Where it looks", "Who looks here"});
+    ui.choice("direction", state.direction, {"Attends to", "Attended by"});
     row_toggles(ui);
     ui.heading("Drawing");
     bool overview = shows_overview(state, heads_of(ui.scene()));
@@ -75,6 +75,7 @@ void figure_controls(Controls& ui) {
     }
     ui.stepper("top", state.top == 0 ? "every line" : fmt::format("{} of each word", counted(state.top, "line")),
                state.top, 0, kMostLines);
+    ui.toggle("numbers", "Numbers of a chosen word", state.numbers);
     ui.choice("colours", state.palette, {"Paper", "Okabe-Ito"});
     ui.remark(
         "A line's opacity is the weight. Point at a word to see its lines alone, click to keep it. "

@@ -77,5 +77,8 @@ extern const Panel kComparePanel;
 extern const Panel kTrainingPanel;
 extern const Panel kTreePanel;
 extern const Panel kFindPanel;
+extern const Panel kSaliencyPanel;
+extern const Panel kLensPanel;
+extern const Panel kPatchingPanel;
 
 }  // namespace headscope::viewer

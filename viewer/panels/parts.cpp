@@ -55,6 +55,7 @@ FigureOptions figure_options(const Scene& scene, const PanelOptions& options) {
             .side_by_side = state.overview.value_or(true),
             .least = state.least,
             .top = state.top,
+            .numbers = state.numbers,
             .palette = state.palette,
             .look = look_of(options)};
 }

@@ -65,7 +65,7 @@ Drawing importance_part(const Scene& scene, const PanelOptions& options) {
     if (importance != nullptr) {
         return draw_importance(*importance, {.palette = scene.state.palette, .look = look_of(options)});
     }
-    return draw_remark(fmt::format("\u201CLeave each head out\u201D measures how much the {} needs every head. "
+    return draw_remark(fmt::format("\u201CMeasure head importance\u201D measures how much the {} needs every head. "
                                    "Then a click on a head switches it off.",
                                    noun_of(scene)),
                        options);
@@ -76,7 +76,7 @@ Drawing draw_surgery(const Scene& scene, const PanelOptions& options, RecordPart
     std::vector<Drawing> parts;
     const bool edited = !scene.state.edits.empty();
     if (original_answered(scene)) {
-        parts.push_back(translation_strip(edited ? "Without the edits" : "As the model is", *side.original, options));
+        parts.push_back(translation_strip(edited ? "Without the edits" : "Unedited", *side.original, options));
     }
     if (edited) {
         for (Drawing& part : draw_edited(scene, options)) {
@@ -167,7 +167,7 @@ void surgery_controls(Controls& ui) {
     }
     ui.heading("Importance");
     const bool measuring = ui.session.measuring();
-    if (ui.button("importance", measuring ? "Measuring \u2026" : "Leave each head out",
+    if (ui.button("importance", measuring ? "Measuring \u2026" : "Measure head importance",
                   fmt::format("How much log probability the {} loses without each head", noun_of(ui.scene())),
                   !measuring)) {
         ui.session.measure_importance();

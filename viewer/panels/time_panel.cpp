@@ -110,7 +110,7 @@ void time_controls(Controls& ui) {
     }
     search_controls(ui);
     if (!masks) {
-        ui.toggle("fallen", "Show branches that fell", state.show_fallen);
+        ui.toggle("fallen", "Show pruned hypotheses", state.show_fallen);
     }
     ui.remark(wording(ui.scene()).steps_remark);
 }

@@ -39,6 +39,7 @@ struct Scene {
     // Results say what they are of; shown.h has those that fit the state, which are the only ones to draw.
     std::shared_ptr<const MeasuredHeads> importance = {};
     std::shared_ptr<const SeenNeuron> neuron = {};
+    std::shared_ptr<const SeenInside> inside = {};
     std::shared_ptr<const BlockWeights> weights = {};
     std::shared_ptr<const TrainingRun> run = {};             // null for a model directory
     std::shared_ptr<const ExperimentTable> experiment = {};  // that the training is a trial of

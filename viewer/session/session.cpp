@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "infer/model_lookup.h"
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "support/check.h"
@@ -70,16 +71,28 @@ void Session::start(Client& client, Side& side, OpenRequest request) {
         asked_neuron_.reset();
         scene_.neuron.reset();
         neuron_tag_ = 0;
+        asked_inside_.reset();
+        scene_.inside.reset();
+        inside_tag_ = 0;
         asked_weights_.clear();
         scene_.weights.reset();
         weights_tag_ = 0;
     }
 }
 
-void Session::open(const std::string& model, const std::string& device) {
-    scene_.state.checkpoint.reset();
-    awaited_ = {};
-    start(main_, scene_.main, {.model = model, .device = device, .precision = precision_});
+void Session::open(const std::string& path, const std::string& device) {
+    if (is_view_file(path)) {
+        open_view(path);
+        return;
+    }
+    try {
+        const std::string model = named_model(path, search_path_);
+        scene_.state.checkpoint.reset();
+        awaited_ = {};
+        start(main_, scene_.main, {.model = model, .device = device, .precision = precision_});
+    } catch (const Error& error) {
+        report_error(error.what());
+    }
 }
 
 void Session::open_checkpoint(std::int64_t step) {
@@ -108,8 +121,14 @@ void Session::follow_checkpoint() {
 
 void Session::compare_with(const std::string& model, const std::string& device,
                            std::optional<std::int64_t> checkpoint) {
-    scene_.other.emplace();
-    start(other_, *scene_.other, {.model = model, .checkpoint = checkpoint, .device = device, .precision = precision_});
+    try {
+        const std::string path = named_model(model, search_path_);
+        scene_.other.emplace();
+        start(other_, *scene_.other,
+              {.model = path, .checkpoint = checkpoint, .device = device, .precision = precision_});
+    } catch (const Error& error) {
+        report_error(error.what());
+    }
 }
 
 // The worker's thread may take long to finish, so another thread waits for it.
@@ -137,6 +156,7 @@ void Session::update(History::Clock::time_point now) {
     });
     drop_stale();
     ask_neuron();
+    ask_inside();
     ask_weights();
     if (follows_run() && now - run_read_ > kRunReadAgain) {
         run_read_ = now;
@@ -149,7 +169,7 @@ void Session::update(History::Clock::time_point now) {
 
 bool Session::busy() const {
     return scene_.main.busy || (scene_.other.has_value() && scene_.other->busy) || measuring_ || neuron_tag_ != 0 ||
-           weights_tag_ != 0;
+           inside_tag_ != 0 || weights_tag_ != 0;
 }
 
 bool Session::follows_run() const {
@@ -163,15 +183,17 @@ void Session::redo() {
     scene_.state = history_.redo();
 }
 
-SavedView Session::saved() const {
-    SavedView view{.state = scene_.state, .model = absolute_path(main_.open.model), .device = main_.open.device};
+SavedView Session::saved(const std::string& file) const {
+    SavedView view{.state = scene_.state,
+                   .model = name_for_view(main_.open.model, file, search_path_),
+                   .device = main_.open.device};
     if (scene_.main.model.has_value()) {
         view.state.checkpoint = scene_.main.model->checkpoint;
         view.model_name = scene_.main.model->name;
         view.parameters = scene_.main.model->parameters;
     }
     if (scene_.other.has_value()) {
-        view.other_model = absolute_path(other_.open.model);
+        view.other_model = name_for_view(other_.open.model, file, search_path_);
         view.other_device = other_.open.device;
         view.other_checkpoint = other_.open.checkpoint;
     }
@@ -187,8 +209,8 @@ void Session::refuse_models(const std::string& path) const {
 void Session::save_view(const std::string& path) {
     try {
         refuse_models(path);
-        atomic_write_file(path, to_json(saved()));
-        notify("Saved this view as " + path);
+        atomic_write_file(path, to_json(saved(path)));
+        notify("Saved this view as " + absolute_path(path));
     } catch (const Error& error) {
         report_error(error.what());
     }
@@ -197,6 +219,7 @@ void Session::save_view(const std::string& path) {
 void Session::open_view(const std::string& path) {
     try {
         const SavedView view = with_places(read_view(path), settings_.recent_models, search_path_);
+        remember(settings_.recent_models, absolute_path(path));
         scene_.state = view.state;
         awaited_ = view;
         notify_notes(view);

@@ -54,9 +54,10 @@ public:
     // Whether update() has to be called regularly, to follow a training that may be running.
     bool follows_run() const;
 
-    void open(const std::string& model, const std::string& device);
+    // A model, a training, an experiment or a saved view: its path, or the name of a model that comes with the program.
+    void open(const std::string& path, const std::string& device);
     void open_checkpoint(std::int64_t step);
-    // `checkpoint` of a training; empty: the newest.
+    // A path or a name as for open(), but of no view. `checkpoint` of a training; empty: the newest.
     void compare_with(const std::string& model, const std::string& device, std::optional<std::int64_t> checkpoint = {});
     void end_comparison();
     // Leaves out every head in turn, for this sentence and translation.
@@ -81,6 +82,7 @@ public:
 
     const std::string& model_path() const { return main_.open.model; }
     const std::string& device() const { return main_.open.device; }
+    const std::vector<std::filesystem::path>& search_path() const { return search_path_; }
 
 private:
     // A worker and its latest requests.
@@ -107,6 +109,7 @@ private:
     void handle(Client& client, Side& side, const Explored& explored);
     void handle(Client& client, Side& side, const Measured& measured);
     void handle(Client& client, Side& side, const NeuronSeen& neuron);
+    void handle(Client& client, Side& side, const InsideSeen& inside);
     void handle(Client& client, Side& side, const WeightsRead& weights);
     void handle(Client& client, Side& side, const RunRead& run);
     void handle(Client& client, Side& side, const Failed& failed);
@@ -114,10 +117,11 @@ private:
     void ask(Client& client, Side& side);
     std::optional<ExploreRequest> ready_request() const;
     void ask_neuron();
+    void ask_inside();
     void ask_weights();
     void drop_stale();
     void choose_head();
-    SavedView saved() const;
+    SavedView saved(const std::string& file) const;
     void add_notice(Notice notice);
     // With its notice.
     void forget_problem(Side& side);
@@ -135,6 +139,8 @@ private:
     std::vector<std::future<void>> retiring_;  // workers that are finishing
     std::optional<NeuronRequest> asked_neuron_;
     Worker::Tag neuron_tag_ = 0;
+    std::optional<InsideRequest> asked_inside_;
+    Tag inside_tag_ = 0;
     std::string asked_weights_;
     Worker::Tag weights_tag_ = 0;
     Worker::Tag measure_tag_ = 0;

@@ -112,6 +112,11 @@ void Session::handle(Client& /*client*/, Side& /*side*/, const NeuronSeen& neuro
     neuron_tag_ = 0;
 }
 
+void Session::handle(Client& /*client*/, Side& /*side*/, const InsideSeen& inside) {
+    scene_.inside = inside.view;
+    inside_tag_ = 0;
+}
+
 void Session::handle(Client& /*client*/, Side& /*side*/, const WeightsRead& weights) {
     scene_.weights = weights.weights;
     weights_tag_ = 0;
@@ -130,6 +135,12 @@ void Session::handle(Client& client, Side& side, const Failed& failed) {
         if (std::exchange(run_problem_, failed.message) != failed.message) {
             report_error(failed.message);
         }
+        return;
+    }
+    if (main && failed.tag == inside_tag_) {  // the panel says it
+        scene_.inside =
+            std::make_shared<const SeenInside>(SeenInside{*asked_inside_, Saliency{.problem = failed.message}});
+        inside_tag_ = 0;
         return;
     }
     const bool opening = client.opening && failed.tag == client.open_tag;

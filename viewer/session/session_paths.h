@@ -1,4 +1,4 @@
-// Absolute paths for files that are read later, from another working directory.
+// Paths of models and views: absolute for files that are read later, from another working directory.
 #pragma once
 
 #include <filesystem>
@@ -6,6 +6,10 @@
 #include <system_error>
 
 namespace headscope::viewer {
+
+inline bool is_view_file(const std::string& path) {
+    return path.ends_with(".headscope");
+}
 
 inline std::string absolute_path(const std::string& path) {
     std::error_code failed;

@@ -41,7 +41,13 @@ std::string shown_text(const ViewState& state, const Opened& model) {
 ExploreRequest request_of(const Scene& scene, const Side& side) {
     ExploreRequest request = request_of(scene.state, *side.model);
     const auto& main = scene.main.model;
-    if (&side != &scene.main && main.has_value() && !side.model->terminals.has_value()) {
+    if (&side == &scene.main) {
+        return request;
+    }
+    if (!scene.state.second.empty()) {
+        request.source = scene.state.second;
+        request.target.reset();  // it is the first text's
+    } else if (main.has_value() && !side.model->terminals.has_value()) {
         request.source = shown_text(scene.state, *main);
     }
     return request;
@@ -146,6 +152,19 @@ void Session::ask_neuron() {
         asked_neuron_ = request;
         scene_.neuron.reset();
         neuron_tag_ = main_.worker->look_at_neuron(std::move(request));
+    }
+}
+
+void Session::ask_inside() {
+    const std::optional<InsideView> view = inside_view(scene_.state.panel);
+    if (!view.has_value() || main_.opening) {
+        return;
+    }
+    const std::optional<InsideRequest> wanted = inside_request(scene_, *view);
+    if (wanted.has_value() && asked_inside_ != wanted) {
+        asked_inside_ = wanted;
+        scene_.inside.reset();
+        inside_tag_ = main_.worker->look_inside(*wanted);
     }
 }
 

@@ -1,6 +1,9 @@
 #include "viewer/session/shown.h"
 
+#include <utility>
+
 #include "explore/explorer.h"
+#include "model/family.h"
 #include "viewer/session/rows.h"
 
 namespace headscope::viewer {
@@ -25,6 +28,35 @@ const NeuronView* shown_neuron(const Scene& scene) {
                       found->site == shown_site(scene) && found->head == first_head(scene) &&
                       found_request(scene) == found->of;
     return fits ? found : nullptr;
+}
+
+std::optional<InsideView> inside_view(PanelId panel) {
+    switch (panel) {
+        case PanelId::Saliency: return InsideView::Saliency;
+        case PanelId::Lens: return InsideView::Lens;
+        case PanelId::Patching: return InsideView::Patching;
+        default: return std::nullopt;
+    }
+}
+
+std::optional<InsideRequest> inside_request(const Scene& scene, InsideView view) {
+    std::optional<ExploreRequest> found = found_request(scene);
+    const bool patches = view == InsideView::Patching;
+    if (!found.has_value() || (patches && scene.state.second.empty())) {
+        return std::nullopt;
+    }
+    InsideRequest request{.view = view, .explore = std::move(*found)};
+    if (patches) {
+        const bool decodes = traits(family_of(scene)).continues_text;
+        request.from = scene.state.second;
+        request.sites = decodes ? "decoder.*.residual_out" : "encoder.*.residual_out";
+    }
+    return request;
+}
+
+const SeenInside* shown_inside(const Scene& scene, InsideView view) {
+    const SeenInside* found = scene.inside.get();
+    return found != nullptr && inside_request(scene, view) == found->of ? found : nullptr;
 }
 
 const std::vector<WeightStatistics>* shown_weights(const Scene& scene) {

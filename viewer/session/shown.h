@@ -12,9 +12,15 @@ namespace headscope::viewer {
 // The current request with the output that is shown as its target; empty until that output is complete.
 std::optional<ExploreRequest> found_request(const Scene& scene);
 
+// What a panel shows of what is behind the text and its output, if it does.
+std::optional<InsideView> inside_view(PanelId panel);
+// What to ask for it; empty as long as something is missing.
+std::optional<InsideRequest> inside_request(const Scene& scene, InsideView view);
+
 // Null without a result that fits.
 const Importance* shown_importance(const Scene& scene);
 const NeuronView* shown_neuron(const Scene& scene);
+const SeenInside* shown_inside(const Scene& scene, InsideView view);
 const std::vector<WeightStatistics>* shown_weights(const Scene& scene);
 
 }  // namespace headscope::viewer

@@ -14,10 +14,24 @@
 
 namespace headscope::viewer {
 
-enum class PanelId : std::uint8_t { Figure, Heads, Matrix, Time, Surgery, Model, Compare, Training, Tree, Find };
+enum class PanelId : std::uint8_t {
+    Figure,
+    Heads,
+    Matrix,
+    Time,
+    Surgery,
+    Model,
+    Compare,
+    Training,
+    Tree,
+    Find,
+    Saliency,
+    Lens,
+    Patching
+};
 // Their names in files and options.
-constexpr std::array kPanelNames{"figure", "heads",   "matrix",   "time", "surgery",
-                                 "model",  "compare", "training", "tree", "find"};
+constexpr std::array kPanelNames{"figure",   "heads", "matrix", "time",     "surgery", "model",   "compare",
+                                 "training", "tree",  "find",   "saliency", "lens",    "patching"};
 constexpr int kPanels = static_cast<int>(kPanelNames.size());
 constexpr const char* name_of(PanelId panel) {
     return kPanelNames[static_cast<std::size_t>(panel)];
@@ -55,6 +69,7 @@ struct ViewState {
     int continuation_beam = 1;    // of a causal language model
     int max_tokens = 24;          // of a continuation
     std::vector<AttentionEdit> edits = {};
+    std::string second = {};  // the other text, to compare with and to take values from; empty: none
 
     // What is shown of the result.
     PanelId panel = PanelId::Figure;
@@ -67,6 +82,7 @@ struct ViewState {
     std::optional<bool> overview = {};       // empty: with more than two heads
     double least = 0.0;                      // the smallest weight of a figure's lines
     int top = 0;                             // a figure has this many lines of each word and head; 0: all
+    bool numbers = false;                    // the weights of a chosen word are written below the figure's slabs
     SentenceRule rule = SentenceRule::Link;  // by which heads are ranked
     std::optional<ChosenHead> chosen = {};
     bool join_words = true;

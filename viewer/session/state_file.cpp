@@ -216,6 +216,9 @@ json write_state(const ViewState& state) {
     if (state.max_tokens != usual.max_tokens) {
         out["max_tokens"] = state.max_tokens;
     }
+    if (state.second != usual.second) {
+        out["second"] = state.second;
+    }
     if (state.sentence != usual.sentence) {
         out["sentence"] = state.sentence;
     }
@@ -224,6 +227,9 @@ json write_state(const ViewState& state) {
     }
     if (state.top != usual.top) {
         out["top"] = state.top;
+    }
+    if (state.numbers != usual.numbers) {
+        out["numbers"] = state.numbers;
     }
     if (state.rule != usual.rule) {
         out["rule"] = labels_of(state.rule).name;
@@ -263,6 +269,7 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
     state.continuation_beam =
         static_cast<int>(numbers.integer("continuation_beam", state.continuation_beam, 1, SearchOptions::kMaxBeam));
     state.max_tokens = static_cast<int>(numbers.integer("max_tokens", state.max_tokens, 1, kMaxTokens));
+    state.second = reader.text("second");
     state.panel = reader.choice_of("panel", panel_names(), state.panel);
     state.kind = reader.choice_of("kind", kKinds, state.kind);
     state.layer = numbers.count("layer", state.layer, 1);
@@ -275,6 +282,7 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
     }
     state.least = numbers.number("least", state.least, 0.0, 1.0);
     state.top = numbers.count("top", state.top, 0);
+    state.numbers = reader.boolean("numbers", state.numbers);
     state.rule = reader.choice_of("rule", rule_names(), state.rule);
     if (reader.has("chosen")) {
         state.chosen = read_chosen(reader.child("chosen"), file, notes);

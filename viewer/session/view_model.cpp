@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "infer/model_lookup.h"
+#include "viewer/session/session_paths.h"
+
 namespace headscope::viewer {
 
 namespace {
@@ -24,18 +27,37 @@ std::string name_in(const std::string& path) {
 void place(std::string& path, const std::string& name, SavedView& view, const std::vector<std::string>& recent,
            const std::vector<fs::path>& search_path) {
     const std::string found = place_of_model(path, name, view.file, recent, search_path);
-    if (!found.empty() && found != path) {
-        view.notes.push_back(fmt::format("{} is not on this machine: opened {}, which has the same name", path, found));
-        path = found;
+    if (found.empty()) {
+        return;
     }
+    if (fs::path(path).is_absolute() && found != path) {
+        view.notes.push_back(fmt::format("{} is not on this machine: opened {}, which has the same name", path, found));
+    }
+    path = found;
 }
 
 }  // namespace
 
+std::string name_for_view(const std::string& model, const std::string& view_file,
+                          const std::vector<fs::path>& search_path) {
+    if (model.empty()) {
+        return "";
+    }
+    const fs::path whole = absolute_path(model);
+    for (const auto& [name, path] : bundled_models(search_path)) {
+        if (absolute_path(path) == whole) {
+            return name;
+        }
+    }
+    const fs::path near = whole.lexically_relative(fs::path(absolute_path(view_file)).parent_path());
+    return (near.empty() || *near.begin() == ".." ? whole : near).string();
+}
+
 std::string place_of_model(const std::string& path, const std::string& name, const std::string& view_file,
                            const std::vector<std::string>& recent, const std::vector<fs::path>& search_path) {
-    if (is_there(path)) {
-        return path;
+    const fs::path seen_from_view = fs::path(view_file).parent_path() / path;
+    if (!path.empty() && is_there(seen_from_view)) {
+        return seen_from_view.string();
     }
     if (name.empty()) {
         return "";

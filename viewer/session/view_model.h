@@ -9,8 +9,13 @@
 
 namespace headscope::viewer {
 
-// The path of the view, if there is something; else a folder of the same name beside the view, or among the recent
-// models or those that come with the program. Empty if there is none.
+// How a view at `view_file` names this model: those that come with the program by name, one beside or below the view by
+// its path from there, others by their absolute path.
+std::string name_for_view(const std::string& model, const std::string& view_file,
+                          const std::vector<std::filesystem::path>& search_path);
+
+// The path of the view, which may begin at the view, if there is something; else a folder of the same name beside the
+// view, or among the recent models or those that come with the program. Empty if there is none.
 std::string place_of_model(const std::string& path, const std::string& name, const std::string& view_file,
                            const std::vector<std::string>& recent,
                            const std::vector<std::filesystem::path>& search_path);

@@ -143,6 +143,23 @@ Tag Worker::look_at_neuron(NeuronRequest request) {
     });
 }
 
+Tag Worker::look_inside(InsideRequest request) {
+    return ask(kInside, [this, request = std::move(request)](Session& session, Tag tag) {
+        SeenInside seen{.of = request, .found = {}};
+        const auto answer = [&](auto engine_request) {
+            seen.found = follow(session, kInside, tag, std::move(engine_request), kNothing);
+        };
+        switch (request.view) {
+            case InsideView::Saliency: answer(SaliencyRequest{request.explore}); break;
+            case InsideView::Lens: answer(LensRequest{request.explore}); break;
+            case InsideView::Patching:
+                answer(PatchRequest{{.text = request.explore, .from = request.from, .sites = request.sites}});
+                break;
+        }
+        report(kInside, InsideSeen{tag, std::make_shared<const SeenInside>(std::move(seen))});
+    });
+}
+
 Tag Worker::read_weights(std::string prefix) {
     return ask(kReadWeights, [this, prefix = std::move(prefix)](Session& session, Tag tag) {
         const auto read = [&](const Place& place) { return weight_statistics(place.model.parameters(), prefix); };

@@ -14,7 +14,10 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "explore/activation_patching.h"
 #include "explore/exploration.h"
+#include "explore/lens.h"
+#include "explore/saliency.h"
 #include "explore/weight_statistics.h"
 #include "train/model_source.h"
 #include "trees/linearised.h"
@@ -33,6 +36,15 @@ struct NeuronRequest {
     AttentionSite site;
     int head = 1;  // from 1
 };
+// What to look at behind a text and its output.
+enum class InsideView : std::uint8_t { Saliency, Lens, Patching };
+struct InsideRequest {
+    InsideView view = InsideView::Saliency;
+    ExploreRequest explore;  // with a target
+    std::string from = {};   // the text to take values from, for Patching
+    std::string sites = {};  // where, see model/sites.h
+    bool operator==(const InsideRequest&) const = default;
+};
 
 // Results with what they are of.
 struct MeasuredHeads : Importance {
@@ -40,6 +52,10 @@ struct MeasuredHeads : Importance {
 };
 struct SeenNeuron : NeuronView {
     ExploreRequest of = {};  // with a target
+};
+struct SeenInside {
+    InsideRequest of;
+    std::variant<Saliency, Lens, PatchEffects> found;
 };
 struct BlockWeights {
     std::string block;  // the prefix of its parameters
@@ -77,6 +93,10 @@ struct NeuronSeen {
     Tag tag = 0;
     std::shared_ptr<const SeenNeuron> view;
 };
+struct InsideSeen {
+    Tag tag = 0;
+    std::shared_ptr<const SeenInside> view;
+};
 struct WeightsRead {
     Tag tag = 0;
     std::shared_ptr<const BlockWeights> weights;
@@ -94,7 +114,8 @@ struct Warned {   // a lost device was opened again
     Tag tag = 0;  // of no request
     std::string message;
 };
-using WorkerEvent = std::variant<Opened, Explored, Measured, NeuronSeen, WeightsRead, RunRead, Failed, Warned>;
+using WorkerEvent =
+    std::variant<Opened, Explored, Measured, NeuronSeen, InsideSeen, WeightsRead, RunRead, Failed, Warned>;
 
 // Only the destructor waits for the thread.
 class Worker {
@@ -118,6 +139,7 @@ public:
     Tag explore(ExploreRequest request);           // also cancels measure()
     Tag explore_original(ExploreRequest request);  // a separate kind: the same without edits, for comparison
     Tag look_at_neuron(NeuronRequest request);
+    Tag look_inside(InsideRequest request);
     Tag read_weights(std::string prefix);  // of the parameters whose names start with it
     // Reads the open training's checkpoints, losses and experiment again. Reports nothing if they have not changed.
     Tag read_run();
@@ -127,7 +149,17 @@ public:
     std::vector<WorkerEvent> poll();
 
 private:
-    enum Kind : std::size_t { kOpen, kExplore, kExploreOriginal, kNeuron, kReadWeights, kReadRun, kMeasure, kKinds };
+    enum Kind : std::size_t {
+        kOpen,
+        kExplore,
+        kExploreOriginal,
+        kNeuron,
+        kInside,
+        kReadWeights,
+        kReadRun,
+        kMeasure,
+        kKinds
+    };
     struct Session;  // the open model and its engine; only the thread uses it
     using Job = std::function<void(Session&, Tag)>;
 

@@ -88,7 +88,7 @@ PanelEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasM
                 const auto bars = options.bars ? options.bars(*events.hovered) : std::vector<TipBar>{};
                 fonts.need(text);
                 std::ranges::for_each(bars, [&](const TipBar& bar) { fonts.need(bar.label); });
-                tooltip(text, kTipWidth, bars);
+                tooltip(text, kTipWidth, bars, ImGui::GetIO().MousePos);
                 probes.value(name + ".tip", text);
             }
         }

@@ -1,9 +1,12 @@
 #include "viewer/ui/commands.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "support/check.h"
 
@@ -17,7 +20,40 @@ std::string lower(std::string text) {
     return text;
 }
 
+void run_enabled(const Command& command) {
+    if (is_enabled(command)) {
+        command.run();
+    }
+}
+
+// "Ctrl+[" for "Ctrl+LeftBracket"
+std::string labelled(std::string chord) {
+    using Label = std::pair<std::string_view, std::string_view>;
+    constexpr std::array kLabels{Label{"Plus", "+"},        Label{"Minus", "\u2212"}, Label{"Comma", ","},
+                                 Label{"Period", "."},      Label{"Slash", "/"},      Label{"LeftBracket", "["},
+                                 Label{"RightBracket", "]"}};
+    for (const auto& [name, label] : kLabels) {
+        if (chord.ends_with(name)) {
+            chord.replace(chord.size() - name.size(), name.size(), label);
+        }
+    }
+    return chord;
+}
+
 }  // namespace
+
+bool is_enabled(const Command& command) {
+    return !command.enabled || command.enabled();
+}
+
+std::string shown_keys(const Command& command) {
+    std::string shown;
+    std::istringstream keys(command.keys);
+    for (std::string chord; keys >> chord;) {
+        shown += (shown.empty() ? "" : " or ") + labelled(chord);
+    }
+    return shown;
+}
 
 std::optional<std::size_t> number_in(const std::string& name) {
     std::size_t number = 0;
@@ -26,7 +62,7 @@ std::optional<std::size_t> number_in(const std::string& name) {
     return marked && std::from_chars(name.data() + 1, end, number).ptr == end ? std::optional(number) : std::nullopt;
 }
 
-void Commands::add(Command command) {
+Command& Commands::add(Command command) {
     for (const Command& other : commands_) {
         HEADSCOPE_CHECK(other.id != command.id, "duplicate command " + command.id);
     }
@@ -39,14 +75,14 @@ void Commands::add(Command command) {
         }
         bindings_.push_back({chord, commands_.size()});
     }
-    commands_.push_back(std::move(command));
+    return commands_.emplace_back(std::move(command));
 }
 
 bool Commands::press(const Chord& chord, bool typing) const {
     for (const Binding& binding : bindings_) {
         const Command& command = commands_[binding.command];
         if (binding.chord == chord && (!typing || command.while_typing)) {
-            command.run();
+            run_enabled(command);
             return true;
         }
     }
@@ -57,13 +93,13 @@ void Commands::run(const std::string& id) const {
     if (const std::optional<std::size_t> number = number_in(id)) {
         const Command& any = commands_.at(*number % commands_.size());
         if (any.id != "quit") {
-            any.run();
+            run_enabled(any);
         }
         return;
     }
     for (const Command& command : commands_) {
         if (command.id == id) {
-            command.run();
+            run_enabled(command);
             return;
         }
     }
@@ -73,7 +109,7 @@ void Commands::run(const std::string& id) const {
 std::vector<const Command*> Commands::matching(const std::string& query) const {
     std::vector<const Command*> found;
     for (const Command& command : commands_) {
-        const std::string text = lower(command.group + " " + command.title);
+        const std::string text = lower(command.group + " " + command.title + " " + command.words);
         std::istringstream words(lower(query));
         bool all = true;
         for (std::string word; words >> word;) {

@@ -1,10 +1,11 @@
-// The registry of commands behind keys, the command palette, the help and the menus.
+// The table of commands: keys, menus, the command palette and the help come from it.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "viewer/window/input.h"
@@ -13,26 +14,33 @@ namespace headscope::viewer {
 
 struct Command {
     std::string id;     // "panel.figure", for scripts
-    std::string group;  // of the help
+    std::string group;  // of the help, and its menu
     std::string title;  // "Show the figure"
     std::string keys;   // "Ctrl+1", several separated by spaces; may be empty
     bool while_typing;  // also while a text field has the focus
     std::function<void()> run;
+    std::string words = {};              // others that the palette finds it by
+    std::function<bool()> enabled = {};  // empty: always
+    bool apart = false;                  // begins a section of its menu
 };
+
+bool is_enabled(const Command& command);
+// "Ctrl+Y or Ctrl+Shift+Z", "[": the keys as they are labelled.
+std::string shown_keys(const Command& command);
 
 // 17 for "#17", which is any item or command; else nullopt.
 std::optional<std::size_t> number_in(const std::string& name);
 
 class Commands {
 public:
-    // Its id and keys must be unique.
-    void add(Command command);
+    // Its id and keys must be unique. The reference is valid until the next call.
+    Command& add(Command command);
     const std::vector<Command>& all() const { return commands_; }
-    // Runs the command of this chord; false if there is none.
+    // Runs the command of this chord if it is enabled; false if there is none.
     bool press(const Chord& chord, bool typing) const;
-    // Error for an unknown command. "#17" is one of all but "quit", for any number.
+    // Error for an unknown command; a disabled one does nothing. "#17" is one of all but "quit", for any number.
     void run(const std::string& id) const;
-    // The commands whose group and title contain all words of `query`, ignoring case.
+    // The commands whose group, title and other words contain all words of `query`, ignoring case.
     std::vector<const Command*> matching(const std::string& query) const;
 
 private:
@@ -42,6 +50,25 @@ private:
     };
     std::vector<Command> commands_;
     std::vector<Binding> bindings_;
+};
+
+// Adds commands to one group.
+class CommandGroup {
+public:
+    CommandGroup(Commands& commands, std::string name) : commands_(commands), name_(std::move(name)) {}
+    Command& operator()(const std::string& id, const std::string& title, const std::string& keys, bool while_typing,
+                        std::function<void()> run, const std::string& words = "") const {
+        return commands_.add({id, name_, title, keys, while_typing, std::move(run), words});
+    }
+    // Not while typing.
+    Command& operator()(const std::string& id, const std::string& title, const std::string& keys,
+                        std::function<void()> run) const {
+        return (*this)(id, title, keys, false, std::move(run));
+    }
+
+private:
+    Commands& commands_;
+    std::string name_;
 };
 
 }  // namespace headscope::viewer

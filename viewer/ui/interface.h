@@ -15,23 +15,28 @@
 #include "viewer/panels/controls.h"
 #include "viewer/panels/panel_drawing.h"
 #include "viewer/session/edits.h"
+#include "viewer/session/places.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/session.h"
 #include "viewer/ui/canvas.h"
 #include "viewer/ui/commands.h"
+#include "viewer/ui/focus.h"
 #include "viewer/ui/probes.h"
 #include "viewer/window/window.h"
 
 namespace headscope::viewer {
 
 // The dialog that is open over the panels.
-enum class Overlay : std::uint8_t { None, Help, Palette, About, Settings, Export, Models, SaveView, OpenView };
+enum class Overlay : std::uint8_t { None, Help, Palette, About, Settings, Export, Open, SaveView };
 
 struct Interface final : Controls {
-    Interface(Window& the_window, Session& the_session) : Controls(the_session), window(the_window) {}
+    Interface(Window& the_window, Session& the_session) : Controls(the_session), window(the_window) {
+        probes.focus = &focus;
+    }
 
     Window& window;
     Fonts fonts = {};
+    Focus focus = {};
     Probes probes = {};
     Commands commands = {};
     Overlay overlay = Overlay::None;
@@ -43,14 +48,17 @@ struct Interface final : Controls {
     bool editing_target = false;
     bool focus_sentence = false;
     bool focus_target = false;
-    bool leave_field = false;  // the text field with the focus
-    bool typing = false;       // a text field has the focus
-    bool escaped = false;      // Escape was pressed in this frame
-    std::string query = {};    // of the command palette
+    bool typing = false;     // a text field has the focus
+    bool escaped = false;    // Escape was pressed in this frame
+    bool side_bars = true;   // shown beside the panel
+    std::string query = {};  // of the command palette
     int palette_row = 0;
-    float pages = 0.0F;     // pages to scroll the panel or the help
-    int palette_steps = 0;  // rows to move in the palette since the last frame
-    std::string path = {};  // in file dialogs
+    float pages = 0.0F;                  // pages to scroll the panel or the help
+    int palette_steps = 0;               // rows to move in the palette since the last frame
+    std::string path = {};               // in file dialogs
+    std::string folder = {};             // that the dialog lists
+    std::vector<FilePlace> places = {};  // in that folder
+    std::string saved_to = {};           // the folder of the last export or view
     std::string typed_device = {};
     std::map<std::string, std::string> typed = {};      // in fields of panels, by their names
     std::future<std::vector<DeviceInfo>> devices = {};  // enumerated in the background: drivers can take a second
@@ -81,6 +89,7 @@ struct Interface final : Controls {
     bool slider(const char* name, double& value, double least, double most, const char* label) override;
     bool scrubber(const char* name, int& value, int least, int most) override;
     std::string& field(const char* name, const char* hint) override;
+    void edit(const char* name, const char* hint, std::string& text) override;
     std::string& device_choice(const char* name) override;
     void drop_down(const char* name, std::string& chosen, const std::vector<Offer>& offers) override;
     HeadClick heads(const std::vector<HeadSwatch>& swatches) override;
@@ -92,6 +101,7 @@ struct Interface final : Controls {
 
 // The parts of the window. Call between ImGui::NewFrame() and ImGui::Render().
 void show_shell(Interface& ui);
+void show_menu_bar(Interface& ui);
 void show_sentence_bar(Interface& ui);
 // Below the sentence bar, if there is something to say of the text.
 void show_text_notes(Interface& ui);
@@ -104,6 +114,13 @@ void start_editing(Interface& ui);
 void show_panel(Interface& ui, PanelId panel);
 void show_controls(Interface& ui);
 void show_overlays(Interface& ui);
+// The contents of dialogs.
+void show_open(Interface& ui);
+void show_export(Interface& ui);
+void show_save_view(Interface& ui);
+
+// What a command cannot do is said in the window.
+void perform(Interface& ui, const Command& command);
 
 // Register all commands with their keys, for the family of the open model.
 void add_commands(Interface& ui);

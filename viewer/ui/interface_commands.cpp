@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "model/family.h"
+#include "support/check.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
 
@@ -30,12 +31,17 @@ void zoom_by(Interface& ui, float factor) {
     memory.zoom = factor == 0.0F ? 0.0F : std::clamp(memory.shown * factor, kSmallestZoom, kLargestZoom);
 }
 
-// Closes the open dialog or text field; if there is none, clears the choice of words.
+// Closes the open menu, dialog or text field; if there is none, clears the choice of words.
 void step_back(Interface& ui) {
+    if (ui.focus.close_menus()) {
+        return;
+    }
     if (ui.overlay != Overlay::None) {
         ui.overlay = Overlay::None;
     } else if (ui.typing) {
         // Dear ImGui itself leaves the text field.
+    } else if (ui.focus.on()) {
+        ui.focus.leave();
     } else if (ui.editing_target) {
         ui.state().target.reset();
         ui.editing_target = false;
@@ -48,51 +54,120 @@ void step_back(Interface& ui) {
     }
 }
 
-}  // namespace
-
-void add_commands(Interface& ui) {
+void add_file_commands(Interface& ui) {
     Interface* at = &ui;
-    Commands& commands = ui.commands;
-    const auto add = [&](const char* id, const char* title, const char* keys, bool typing, std::function<void()> run) {
-        commands.add({id, "Program", title, keys, typing, std::move(run)});
+    const CommandGroup add(ui.commands, "File");
+    add(
+        "open", "Open\u2026", "Ctrl+O", true, [at] { toggle_overlay(*at, Overlay::Open); },
+        "model training experiment saved view device file folder browse load");
+    add(
+        "view.save", "Save this view\u2026", "Ctrl+S", true, [at] { toggle_overlay(*at, Overlay::SaveView); },
+        "file share store")
+        .apart = true;
+    add(
+        "export", "Export this panel\u2026", "Ctrl+E", true, [at] { toggle_overlay(*at, Overlay::Export); },
+        "save picture image screenshot svg png html json tsv copy share print");
+    add(
+        "settings", "Settings\u2026", "Ctrl+Comma", true, [at] { toggle_overlay(*at, Overlay::Settings); },
+        "preferences options theme colour color font text size")
+        .apart = true;
+    add(
+        "quit", "Quit", "Ctrl+Q", true, [at] { at->window.request_close(); }, "exit close")
+        .apart = true;
+}
+
+void add_edit_commands(Interface& ui) {
+    Interface* at = &ui;
+    const CommandGroup add(ui.commands, "Edit");
+    add("undo", "Undo", "Ctrl+Z", false, [at] { at->session.undo(); }).enabled = [at] {
+        return at->session.can_undo();
     };
-    add("palette", "Find a command", "Ctrl+P Ctrl+Shift+P", true, [at] { toggle_overlay(*at, Overlay::Palette); });
-    add("help", "Show all keys", "F1", true, [at] { toggle_overlay(*at, Overlay::Help); });
-    add("open", "Open a model or a training, choose a device", "Ctrl+O", true,
-        [at] { toggle_overlay(*at, Overlay::Models); });
-    add("export", "Save this panel as SVG, PNG or JSON", "Ctrl+E", true,
-        [at] { toggle_overlay(*at, Overlay::Export); });
-    add("view.save", "Save this view as a file", "Ctrl+S", true, [at] { toggle_overlay(*at, Overlay::SaveView); });
-    add("view.open", "Open a saved view", "Ctrl+Shift+O", true, [at] { toggle_overlay(*at, Overlay::OpenView); });
-    add("settings", "Settings", "Ctrl+Comma", true, [at] { toggle_overlay(*at, Overlay::Settings); });
-    add("about", "About Headscope", "", true, [at] { toggle_overlay(*at, Overlay::About); });
-    add("undo", "Undo", "Ctrl+Z", false, [at] { at->session.undo(); });
-    add("redo", "Redo", "Ctrl+Y Ctrl+Shift+Z", false, [at] { at->session.redo(); });
+    add("redo", "Redo", "Ctrl+Y Ctrl+Shift+Z", false, [at] { at->session.redo(); }).enabled = [at] {
+        return at->session.can_redo();
+    };
     const Wording& words = wording(ui.session.scene());
-    add("sentence", words.edit_input, "Ctrl+L Slash", true, [at] { at->focus_sentence = true; });
+    add(
+        "sentence", words.edit_input, "Ctrl+L Slash", true, [at] { at->focus_sentence = true; }, "text type")
+        .apart = true;
     if (words.edit_output != nullptr) {
         add("target", words.edit_output, "Ctrl+T", true, [at] { start_editing(*at); });
     }
-    add("leave", "Leave the text field", "Tab", true, [at] { at->leave_field = true; });
-    add("back", "Close, or clear the choice of words", "Escape", true, [at] { step_back(*at); });
-    add("dark", "Switch between light and dark", "Ctrl+D", true, [at] {
-        at->session.settings().dark = !at->session.settings().dark;
-        at->window.request_fonts();
-    });
-    add("larger", "Larger text", "Ctrl+Plus", true, [at] { scale_by(*at, 1.1); });
-    add("smaller", "Smaller text", "Ctrl+Minus", true, [at] { scale_by(*at, 1.0 / 1.1); });
-    add("normal", "Reset the text size", "Ctrl+0", true, [at] { scale_by(*at, 0.0); });
-    add("fullscreen", "Full screen", "F11", true, [at] { at->window.toggle_fullscreen(); });
-    add("zoom.in", "Zoom into the drawing", "Plus", false, [at] { zoom_by(*at, 1.2F); });
+    add("back", "Close, or clear the choice of words", "Escape", true, [at] { step_back(*at); }).apart = true;
+}
+
+void add_window_commands(Interface& ui) {
+    Interface* at = &ui;
+    const CommandGroup add(ui.commands, "View");
+    add(
+        "dark", "Switch between light and dark", "Ctrl+D", true,
+        [at] {
+            at->session.settings().dark = !at->session.settings().dark;
+            at->window.request_fonts();
+        },
+        "theme night colour color");
+    add(
+        "larger", "Larger text", "Ctrl+Plus", true, [at] { scale_by(*at, 1.1); }, "font size")
+        .apart = true;
+    add(
+        "smaller", "Smaller text", "Ctrl+Minus", true, [at] { scale_by(*at, 1.0 / 1.1); }, "font size");
+    add(
+        "normal", "Reset the text size", "Ctrl+0", true, [at] { scale_by(*at, 0.0); }, "font");
+    add("zoom.in", "Zoom into the drawing", "Plus", false, [at] { zoom_by(*at, 1.2F); }).apart = true;
     add("zoom.out", "Zoom out", "Minus", false, [at] { zoom_by(*at, 1.0F / 1.2F); });
     add("zoom.normal", "Reset the zoom", "0", false, [at] { zoom_by(*at, 0.0F); });
     add("page.down", "Scroll down", "PageDown", false, [at] { at->pages += 1.0F; });
     add("page.up", "Scroll up", "PageUp", false, [at] { at->pages -= 1.0F; });
-    add("quit", "Quit", "Ctrl+Q", true, [at] { at->window.request_close(); });
-    for (std::size_t example = 0; example < words.examples.size(); ++example) {
-        commands.add({fmt::format("example.{}", example), "Examples", words.examples[example], "", true,
-                      [at, text = words.examples[example]] { new_sentence(at->state(), text); }});
+    add(
+        "side.bars", "Show or hide the side bars", "Ctrl+B", true, [at] { at->side_bars = !at->side_bars; },
+        "controls navigation panel wide")
+        .apart = true;
+    add("fullscreen", "Full screen", "F11", true, [at] { at->window.toggle_fullscreen(); });
+}
+
+void add_keyboard_commands(Interface& ui) {
+    Interface* at = &ui;
+    const CommandGroup add(ui.commands, "Keyboard");
+    add("focus.next", "Next control", "Tab", true, [at] { at->focus.step(1); });
+    add("focus.before", "Previous control", "Shift+Tab", true, [at] { at->focus.step(-1); });
+    add("focus.part", "Next part of the window", "F6", true, [at] { at->focus.step_part(1); });
+    add("focus.part-before", "Previous part of the window", "Shift+F6", true, [at] { at->focus.step_part(-1); });
+    add("focus.menu", "The menus", "F10", true, [at] { at->focus.move_to("menu.File"); });
+}
+
+void add_help_commands(Interface& ui) {
+    Interface* at = &ui;
+    const CommandGroup add(ui.commands, "Help");
+    add(
+        "palette", "Find a command\u2026", "Ctrl+P Ctrl+Shift+P", true, [at] { toggle_overlay(*at, Overlay::Palette); },
+        "search");
+    add(
+        "help", "All keys", "F1", true, [at] { toggle_overlay(*at, Overlay::Help); }, "shortcuts keyboard");
+    add(
+        "about", "About Headscope", "", true, [at] { toggle_overlay(*at, Overlay::About); }, "version device")
+        .apart = true;
+    const std::vector<std::string>& examples = wording(ui.session.scene()).examples;
+    for (std::size_t example = 0; example < examples.size(); ++example) {
+        ui.commands.add({fmt::format("example.{}", example), "Examples", examples[example], "", true,
+                         [at, text = examples[example]] { new_sentence(at->state(), text); }});
     }
+}
+
+}  // namespace
+
+void perform(Interface& ui, const Command& command) {
+    try {
+        command.run();
+    } catch (const Error& error) {
+        ui.session.report_error(error.what());
+    }
+}
+
+void add_commands(Interface& ui) {
+    add_file_commands(ui);
+    add_edit_commands(ui);
+    add_window_commands(ui);
+    add_keyboard_commands(ui);
+    add_help_commands(ui);
 }
 
 }  // namespace headscope::viewer

@@ -1,13 +1,11 @@
-// Dialogs over the panels: help, the command palette, settings, files, models.
+// Dialogs over the panels: help, the command palette, settings; file_dialogs.cpp has those of files.
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
 #include "viewer/draw/theme.h"
-#include "viewer/panels/export.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/about.h"
 #include "viewer/ui/interface.h"
@@ -20,15 +18,9 @@ namespace {
 constexpr float kWidth = 38.0F;  // in text sizes
 constexpr std::size_t kPaletteRows = 14;
 
-// "Ctrl+Y or Ctrl+Shift+Z"
-std::string readable(const std::string& keys) {
-    const std::size_t space = keys.find(' ');
-    return space == std::string::npos ? keys : keys.substr(0, space) + " or " + keys.substr(space + 1);
-}
-
 void help(Interface& ui) {
     std::string group;
-    if (!ImGui::BeginTable("keys", 2, ImGuiTableFlags_ScrollY, ImVec2(0.0F, -2.6F * ui.em()))) {
+    if (!ImGui::BeginTable("keys", 2, ImGuiTableFlags_ScrollY, ImVec2(0.0F, -4.0F * ui.em()))) {
         return;
     }
     ImGui::TableSetupColumn("what", ImGuiTableColumnFlags_WidthStretch, 3.0F);
@@ -47,10 +39,13 @@ void help(Interface& ui) {
         ImGui::TableNextColumn();
         ImGui::TextUnformatted(command.title.c_str());
         ImGui::TableNextColumn();
-        ImGui::TextDisabled("%s", readable(command.keys).c_str());
+        ImGui::TextDisabled("%s", shown_keys(command).c_str());
     }
     ImGui::EndTable();
-    ui.remark("Ctrl+wheel zooms, the middle button drags. Ctrl+P finds all commands, also those without a key.");
+    ui.remark(
+        "Tab goes through all controls, Space presses one, Escape leaves them. Ctrl+wheel zooms, the middle button "
+        "drags. "
+        "Ctrl+P finds all commands, also those without a key.");
 }
 
 void palette(Interface& ui) {
@@ -68,20 +63,29 @@ void palette(Interface& ui) {
     ui.palette_row += std::exchange(ui.palette_steps, 0);
     ui.palette_row = std::clamp(ui.palette_row, 0, std::max(static_cast<int>(found.size()) - 1, 0));
     const Command* chosen = entered && !found.empty() ? found[static_cast<std::size_t>(ui.palette_row)] : nullptr;
+    if (chosen != nullptr && !is_enabled(*chosen)) {
+        chosen = nullptr;
+    }
+    if (found.empty()) {
+        ui.remark("No command matches.", "palette.none");
+    }
     const auto rows = static_cast<float>(std::clamp<std::size_t>(found.size(), 1, kPaletteRows));
     ImGui::BeginChild("found", ImVec2(0.0F, rows * ImGui::GetTextLineHeightWithSpacing()));
     for (std::size_t row = 0; row < found.size(); ++row) {
         const Command& command = *found[row];
         const bool on = static_cast<int>(row) == ui.palette_row;
         ImGui::PushID(command.id.c_str());
+        const bool enabled = is_enabled(command);
+        ImGui::BeginDisabled(!enabled);
         if (ImGui::Selectable(fmt::format("{}: {}", command.group, command.title).c_str(), on)) {
             chosen = &command;
         }
+        ImGui::EndDisabled();
         ui.probes.item("palette." + command.id, on ? "on" : "off");
         if (on && moved) {
             ImGui::SetScrollHereY();
         }
-        const std::string keys = readable(command.keys);
+        const std::string keys = shown_keys(command);
         ImGui::SameLine(ImGui::GetWindowWidth() - ImGui::CalcTextSize(keys.c_str()).x - 2.0F * ui.em());
         ImGui::TextDisabled("%s", keys.c_str());
         ImGui::PopID();
@@ -90,7 +94,7 @@ void palette(Interface& ui) {
     ui.probes.value("palette.found", std::to_string(found.size()));
     if (chosen != nullptr) {
         ui.overlay = Overlay::None;
-        chosen->run();
+        perform(ui, *chosen);
     }
 }
 
@@ -129,79 +133,6 @@ void settings(Interface& ui) {
     ui.remark("Okabe-Ito is safe for the common forms of colour blindness.");
 }
 
-void models(Interface& ui) {
-    if (ui.overlay_opened) {
-        ui.path = ui.session.model_path();
-        ui.typed_device = ui.session.device();
-    }
-    ui.heading("A model, also of another program, or the folder of a training");
-    const bool go = text_field(ui, "model.path", "such as assets/models/en-de", ui.path, ui.overlay_opened);
-    for (const std::string& recent : ui.session.settings().recent_models) {
-        if (text_row(recent, recent, false, 0.0F)) {
-            ui.path = recent;
-        }
-    }
-    ui.remark("A folder or a file can be dropped on the window as well.");
-    ui.heading("Device");
-    device_combo(ui, "model.device", ui.typed_device);
-    if (ui.button("model.open", "Open", "", !ui.path.empty()) || (go && !ui.path.empty())) {
-        ui.session.open(ui.path, ui.typed_device);
-        ui.overlay = Overlay::None;
-    }
-}
-
-// A file name that does not exist in the working directory.
-std::string unused_name(const std::string& stem, const std::string& ending) {
-    std::error_code failed;
-    std::string name = stem + ending;
-    for (int number = 2; std::filesystem::exists(name, failed); ++number) {
-        name = fmt::format("{}-{}{}", stem, number, ending);
-    }
-    return name;
-}
-
-void export_panel(Interface& ui) {
-    if (ui.overlay_opened) {
-        ui.path = unused_name(name_of(ui.state().panel), ".svg");
-    }
-    ui.heading(fmt::format("{} as a file", title_of(ui.state().panel, family_of(ui.session.scene()))));
-    const bool entered =
-        text_field(ui, "export.path", "a file that ends in .svg, .png or .json", ui.path, ui.overlay_opened);
-    ui.remark(
-        "SVG: for papers and pages. PNG: a picture. JSON: the numbers. Drawn light, whatever the window's theme is.");
-    if (ui.path.ends_with(".png")) {
-        ui.stepper("export.scale", fmt::format("{} times as large as the SVG", ui.png_scale), ui.png_scale, 1, 12);
-    }
-    if (ui.button("export.save", "Save", "", !ui.path.empty()) || (entered && !ui.path.empty())) {
-        try {
-            ui.session.refuse_models(ui.path);
-            export_panel_to(ui.session.scene(), ui.state().panel, ui.path, ui.png_scale);
-            ui.session.notify("Saved " + ui.path);
-            ui.overlay = Overlay::None;
-        } catch (const Error& error) {
-            ui.session.report_error(error.what());
-        }
-    }
-}
-
-void view_file(Interface& ui, bool save) {
-    if (ui.overlay_opened) {
-        ui.path = save ? unused_name("view", ".headscope") : "view.headscope";
-    }
-    ui.heading(save ? "Save the current view" : "Open a saved view");
-    const bool entered = text_field(ui, "view.path", "a file", ui.path, ui.overlay_opened);
-    ui.remark(
-        "A small file with the sentence, the edits and all choices. It names the model, but does not contain it.");
-    if (ui.button("view.go", save ? "Save" : "Open", "", !ui.path.empty()) || (entered && !ui.path.empty())) {
-        ui.overlay = Overlay::None;
-        if (save) {
-            ui.session.save_view(ui.path);
-        } else {
-            ui.session.open_view(ui.path);
-        }
-    }
-}
-
 struct Content {
     const char* title;
     void (*show)(Interface&);
@@ -214,10 +145,9 @@ Content content_of(Overlay overlay) {
         case Overlay::Palette: return {"Commands", palette};
         case Overlay::About: return {"About Headscope", about};
         case Overlay::Settings: return {"Settings", settings};
-        case Overlay::Export: return {"Save this panel", export_panel};
-        case Overlay::Models: return {"Open a model", models};
-        case Overlay::SaveView: return {"Save this view", [](Interface& ui) { view_file(ui, true); }};
-        case Overlay::OpenView: return {"Open a view", [](Interface& ui) { view_file(ui, false); }};
+        case Overlay::Export: return {"Export this panel", show_export};
+        case Overlay::Open: return {"Open", show_open};
+        case Overlay::SaveView: return {"Save this view", show_save_view};
     }
     return {"", nullptr};
 }
@@ -231,7 +161,8 @@ void show_overlays(Interface& ui) {
     }
     const ImGuiViewport* viewport = ImGui::GetMainViewport();
     const float width = std::min(kWidth * ui.em(), 0.92F * viewport->WorkSize.x);
-    const float height = ui.overlay == Overlay::Help ? 0.86F * viewport->WorkSize.y : 0.0F;
+    const bool tall = ui.overlay == Overlay::Help || ui.overlay == Overlay::Open;
+    const float height = tall ? 0.86F * viewport->WorkSize.y : 0.0F;
     ImGui::SetNextWindowPos(
         ImVec2(viewport->WorkPos.x + 0.5F * viewport->WorkSize.x, viewport->WorkPos.y + 0.07F * viewport->WorkSize.y),
         ImGuiCond_Always, ImVec2(0.5F, 0.0F));

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "text/normalised.h"
+#include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
+#include "viewer/ui/widgets.h"
 
 namespace headscope::viewer {
 
@@ -17,6 +20,22 @@ std::vector<TipBar> bars_of(Interface& ui, PanelId panel, const Mark& mark) {
             {fmt::format("head {}", one.head), one.weight, head_colour(ui.state().palette, one.head, ui.ink())});
     }
     return bars;
+}
+
+// Without a text there is nothing to show, but something to begin with.
+void offer_examples(Interface& ui) {
+    if (!is_empty_text(ui.state().text)) {
+        return;
+    }
+    const std::vector<std::string>& examples = wording(ui.session.scene()).examples;
+    ui.heading("Begin with an example");
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+        const std::string name = fmt::format("begin.{}", i);
+        if (text_row(name, examples[i], false, 0.0F)) {
+            new_sentence(ui.state(), examples[i]);
+        }
+        ui.probes.item(name, examples[i]);
+    }
 }
 
 }  // namespace
@@ -34,6 +53,7 @@ void show_panel(Interface& ui, PanelId id) {
         ui.heading(ui.pictures.caption(scene, id));
         ui.probes.item(fmt::format("{}.caption", name_of(id)), ui.pictures.caption(scene, id));
     }
+    offer_examples(ui);
     CanvasOptions canvas{
         .roles = panel.pointable,
         .fit_height = panel.fit_height,

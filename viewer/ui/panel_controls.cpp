@@ -41,9 +41,16 @@ bool Interface::scrubber(const char* name, int& value, int least, int most) {
 }
 
 std::string& Interface::field(const char* name, const char* hint) {
-    std::string& text = typed[name];
+    edit(name, hint, typed[name]);
+    return typed[name];
+}
+
+void Interface::edit(const char* name, const char* hint, std::string& text) {
+    const std::string before = text;
     text_field(*this, name, hint, text, false);
-    return text;
+    if (escaped) {  // Dear ImGui reverts the field, but what was typed is in use already
+        text = before;
+    }
 }
 
 std::string& Interface::device_choice(const char* name) {

@@ -63,6 +63,9 @@ void Probes::item(const std::string& name, const std::string& value) {
     const ImVec2 high = ImGui::GetItemRectMax();
     places_[name] = ImVec2(0.5F * (low.x + high.x), 0.5F * (low.y + high.y));
     values_[name] = value;
+    if (focus != nullptr) {
+        focus->item(name);
+    }
 }
 
 void Probes::value(const std::string& name, const std::string& value) {

@@ -10,11 +10,13 @@
 
 #include "paint/drawing.h"
 #include "viewer/draw/painter.h"
+#include "viewer/ui/focus.h"
 
 namespace headscope::viewer {
 
 class Probes {
 public:
+    Focus* focus = nullptr;  // hears of every item
     void clear();
 
     // Names the last item of Dear ImGui; scripts can check `value`.

@@ -52,14 +52,14 @@ public:
         add_all_commands();
         window_.on_fonts([this] {
             ui_.fonts.build(ui_.scale());
-            apply_theme(ui_.ink(), ui_.scale());
+            ImGui::GetStyle() = style_of(ui_.ink(), ui_.scale());
         });
         if (!options.script.empty()) {
             ScriptPlayer::Stage stage{
                 .window = window_,
                 .probes = ui_.probes,
                 .commands = ui_.commands,
-                .drop = [this](const std::string& path) { drop(path); },
+                .drop = [this](const std::string& path) { session_.open(path, session_.device()); },
                 .busy = [this] { return session_.busy() || ui_.devices.valid() || !ui_.fonts.complete(); },
                 .shoot = [this](const std::string& path) { shot_ = path; },
                 .times = [this](const std::string& label) { print_times(label); }};
@@ -130,14 +130,10 @@ private:
         return steps != 0;
     }
 
-    void drop(const std::string& path) {
-        path.ends_with(".headscope") ? session_.open_view(path) : session_.open(path, session_.device());
-    }
-
     // What a command cannot do is said in the window.
     void press(const Chord& chord) {
         try {
-            ui_.commands.press(chord, ui_.typing);
+            ui_.commands.press(chord, ui_.typing || ui_.focus.on());
         } catch (const Error& error) {
             session_.report_error(error.what());
         }
@@ -166,7 +162,7 @@ private:
             press(chord);
         }
         for (const std::string& path : window_.take_dropped()) {
-            drop(path);
+            session_.open(path, session_.device());
         }
         if (ui_.devices.valid() && ui_.devices.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
             ui_.device_list = ui_.devices.get();

@@ -82,7 +82,7 @@ void search_menu(Interface& ui) {
     }
     if (ui.button("bar.model", "Open another model\u2026")) {
         ImGui::CloseCurrentPopup();
-        ui.show(Overlay::Models);
+        ui.show(Overlay::Open);
     }
     ImGui::EndPopup();
 }

@@ -1,6 +1,7 @@
-// The layout of the window: sentence bar, navigation, panel, controls, status bar.
+// The layout of the window: menus, sentence bar, navigation, panel, controls, status bar.
 #include <algorithm>
-#include <utility>
+#include <string>
+#include <vector>
 
 #include <imgui.h>
 
@@ -15,9 +16,11 @@ namespace {
 
 constexpr float kControlsWidth = 18.5F;  // in text sizes
 constexpr float kNavigationWidth = 8.2F;
+constexpr float kNarrow = 62.0F;  // a narrower window has no navigation
 constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                                     ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoBringToFrontOnFocus |
-                                    ImGuiWindowFlags_NoSavedSettings;
+                                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoScrollbar |
+                                    ImGuiWindowFlags_NoScrollWithMouse;
 
 void navigation(Interface& ui) {
     const float height = 1.9F * ui.em();
@@ -46,24 +49,20 @@ void navigation(Interface& ui) {
         }
     }
     ImGui::PopStyleVar(3);
-    const float entries = 3.0F * ImGui::GetFrameHeightWithSpacing() + ImGui::GetStyle().ItemSpacing.y;
-    const float rest = ImGui::GetContentRegionAvail().y - entries;
-    ImGui::Dummy(ImVec2(0.0F, std::max(0.0F, rest)));
-    ImGui::PushStyleVar(ImGuiStyleVar_ButtonTextAlign, ImVec2(0.0F, 0.5F));
-    const auto entry = [&](const char* name, const char* label, Overlay overlay) {
-        ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
-        ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0.0F);
-        if (ImGui::Button(label, ImVec2(-1.0F, 0.0F))) {
-            ui.show(overlay);
+}
+
+// The panels as a drop-down list, where there is no room for one beside the panel.
+void panel_choice(Interface& ui) {
+    std::string chosen = name_of(ui.state().panel);
+    std::vector<Controls::Offer> offers;
+    for (int index = 0; index < kPanels; ++index) {
+        const auto panel = static_cast<PanelId>(index);
+        if (offered(ui.session.scene(), panel)) {
+            offers.push_back({name_of(panel), title_of(panel, family_of(ui.session.scene())), ""});
         }
-        ImGui::PopStyleVar();
-        ImGui::PopStyleColor();
-        ui.probes.item(name);
-    };
-    entry("open.palette", "Commands\u2026", Overlay::Palette);
-    entry("open.settings", "Settings\u2026", Overlay::Settings);
-    entry("open.help", "Help", Overlay::Help);
-    ImGui::PopStyleVar();
+    }
+    ui.drop_down("panel", chosen, offers);
+    ui.state().panel = parse_panel(chosen);
 }
 
 #ifdef IMGUI_HAS_DOCK
@@ -107,35 +106,48 @@ void panels(Interface& ui, ImVec2 size) {
 }
 #endif
 
-}  // namespace
-
-void show_shell(Interface& ui) {
-    if (std::exchange(ui.leave_field, false)) {
-        ImGui::SetWindowFocus(nullptr);
-    }
-    const ImGuiViewport* viewport = ImGui::GetMainViewport();
-    ImGui::SetNextWindowPos(viewport->WorkPos);
-    ImGui::SetNextWindowSize(viewport->WorkSize);
-    ImGui::Begin("Headscope", nullptr, kFixed);
-    show_sentence_bar(ui);
+void show_panel_and_side_bars(Interface& ui) {
     const float gap = ImGui::GetStyle().ItemSpacing.x;
     const float below = status_height(ui) + ImGui::GetStyle().ItemSpacing.y;
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float height = std::max(room.y - below, 8.0F * ui.em());
-    const float side = kNavigationWidth * ui.em();
-    const float controls = kControlsWidth * ui.em();
-    ImGui::BeginChild("navigation", ImVec2(side, height), false, ImGuiWindowFlags_NoScrollbar);
-    navigation(ui);
-    ImGui::EndChild();
-    ImGui::SameLine();
-    panels(ui, ImVec2(std::max(room.x - side - controls - 2.0F * gap, 10.0F * ui.em()), height));
-    ImGui::SameLine();
-    ImGui::BeginChild("controls", ImVec2(controls, height));
-    show_controls(ui);
-    ImGui::EndChild();
+    const bool narrow = room.x < kNarrow * ui.em();
+    const float side = ui.side_bars && !narrow ? kNavigationWidth * ui.em() + gap : 0.0F;
+    const float controls = ui.side_bars ? kControlsWidth * ui.em() + gap : 0.0F;
+    if (side > 0.0F) {
+        ImGui::BeginChild("navigation", ImVec2(side - gap, height), false, ImGuiWindowFlags_NoScrollbar);
+        navigation(ui);
+        ImGui::EndChild();
+        ImGui::SameLine();
+    }
+    panels(ui, ImVec2(std::max(room.x - side - controls, 10.0F * ui.em()), height));
+    if (controls > 0.0F) {
+        ImGui::SameLine();
+        ImGui::BeginChild("controls", ImVec2(controls - gap, height));
+        if (narrow) {
+            panel_choice(ui);
+        }
+        show_controls(ui);
+        ImGui::EndChild();
+    }
+}
+
+}  // namespace
+
+void show_shell(Interface& ui) {
+    ui.focus.begin_frame();
+    const ImGuiViewport* viewport = ImGui::GetMainViewport();
+    ImGui::SetNextWindowPos(viewport->WorkPos);
+    ImGui::SetNextWindowSize(viewport->WorkSize);
+    ImGui::Begin("Headscope", nullptr, kFixed | ImGuiWindowFlags_MenuBar);
+    show_menu_bar(ui);
+    show_sentence_bar(ui);
+    show_panel_and_side_bars(ui);
     show_status_bar(ui);
     ImGui::End();
     show_overlays(ui);
+    ui.probes.value("focus", ui.focus.name());
+    ui.focus.end_frame();
     ui.typing = ImGui::GetIO().WantTextInput;
 }
 

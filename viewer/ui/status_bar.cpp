@@ -27,9 +27,9 @@ std::string progress(const Interface& ui) {
     }
     const Exploration& shown = *side.shown;
     const bool masks = traits(family_of(ui.session.scene())).fills_masks;
-    return fmt::format("{}, log probability {:.2f}, first after {:.0f} ms, all after {:.0f} ms",
+    return fmt::format("{} \u00B7 log P {:.2f} \u00B7 {:.0f} ms",
                        counted(shown.steps.size() - shown.prompt, masks ? "mask" : "token"), shown.log_probability,
-                       1e3 * shown.seconds_to_first, 1e3 * shown.seconds);
+                       1e3 * shown.seconds);
 }
 
 // Whether the panel shows this text, in full.
@@ -101,12 +101,14 @@ void show_status_bar(Interface& ui) {
     ImGui::SameLine();
     ImGui::SetCursorPosX(
         std::max(ImGui::GetCursorPosX(), ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width));
-    ImGui::TextDisabled("%s", right.c_str());
-    ui.probes.item("whereabouts", right);
-    if (ImGui::IsItemClicked()) {
-        ui.show(Overlay::Models);
+    ImGui::SetCursorPosY(ImGui::GetCursorPosY() + ImGui::GetStyle().FramePadding.y);
+    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(ui.ink().faint));
+    if (text_row("whereabouts", right, false, width)) {
+        ui.show(Overlay::Open);
     }
-    tip("Click to open another model or device");
+    ImGui::PopStyleColor();
+    ui.probes.item("whereabouts", right);
+    tip("Open another model or device");
 }
 
 }  // namespace headscope::viewer

@@ -156,34 +156,21 @@ void isolate(Interface& ui, int head) {
     toggle_head(ui.state(), heads_of(ui.session.scene()), head, true);
 }
 
-// Adds commands to one group of the help.
-class Group {
-public:
-    Group(Interface& ui, const char* name) : commands_(ui.commands), name_(name) {}
-    void operator()(const std::string& id, const std::string& title, const std::string& keys,
-                    std::function<void()> run) const {
-        commands_.add({id, name_, title, keys, false, std::move(run)});
-    }
-
-private:
-    Commands& commands_;
-    const char* name_;
-};
-
 void add_panel_commands(Interface& ui) {
     Interface* at = &ui;
     for (int index = 0; index < kPanels; ++index) {
         const auto panel = static_cast<PanelId>(index);
         const std::string keys = index < kNumberKeys ? fmt::format("Ctrl+{}", index + 1) : panel_of(panel).keys;
-        ui.commands.add({fmt::format("panel.{}", name_of(panel)), "Panels",
-                         title_of(panel, family_of(ui.session.scene())), keys, true,
-                         [at, panel] { at->state().panel = panel; }});
+        Command& command = ui.commands.add({fmt::format("panel.{}", name_of(panel)), "Panels",
+                                            title_of(panel, family_of(ui.session.scene())), keys, true,
+                                            [at, panel] { at->state().panel = panel; }});
+        command.enabled = [at, panel] { return offered(at->session.scene(), panel); };
     }
 }
 
 void add_attention_commands(Interface& ui) {
     Interface* at = &ui;
-    const Group add(ui, "Attention");
+    const CommandGroup add(ui.commands, "Attention");
     const std::vector<AttentionKind> kinds = attentions_of(ui.session.scene());
     for (const AttentionKind one : kinds.size() > 1 ? kinds : std::vector<AttentionKind>()) {
         const KindTraits& labels = traits(family_of(ui.session.scene()), one);
@@ -198,7 +185,7 @@ void add_attention_commands(Interface& ui) {
     add("key.left", "Previous word of the other row", "Alt+Left", [at] { step_key(*at, -1); });
     add("sentence.next", "Next sentence of a long text", "Ctrl+PageDown", [at] { step_sentence(*at, 1); });
     add("sentence.before", "Previous sentence of a long text", "Ctrl+PageUp", [at] { step_sentence(*at, -1); });
-    add("direction", "Where it looks, or who looks at it", "W", [at] {
+    add("direction", "What a word attends to, or is attended by", "W", [at] {
         ViewState& state = at->state();
         state.direction = state.direction == Direction::From ? Direction::To : Direction::From;
     });
@@ -206,7 +193,8 @@ void add_attention_commands(Interface& ui) {
         [at] { at->state().overview = !shows_overview(at->state(), heads_of(at->session.scene())); });
     add("least.more", "Hide weaker lines", "RightBracket", [at] { change_least(*at, kLeastStep); });
     add("least.less", "Show weaker lines", "LeftBracket", [at] { change_least(*at, -kLeastStep); });
-    add("pieces", "Words, or the model's pieces", "P", [at] {
+    add("numbers", "Numbers of a chosen word", "V", [at] { at->state().numbers = !at->state().numbers; });
+    add("pieces", "Words, or subword pieces", "P", [at] {
         at->state().join_words = !at->state().join_words;
         at->state().word = -1;
         at->state().key = -1;
@@ -222,7 +210,7 @@ void add_attention_commands(Interface& ui) {
 
 void add_head_commands(Interface& ui) {
     Interface* at = &ui;
-    const Group add(ui, "Heads");
+    const CommandGroup add(ui.commands, "Heads");
     add("heads.all", "All heads", "A", [at] { at->state().heads.clear(); });
     for (int head = 1; head <= kPaletteColours; ++head) {
         add(fmt::format("head.{}", head), fmt::format("Head {} on or off", head),
@@ -231,7 +219,7 @@ void add_head_commands(Interface& ui) {
         add(fmt::format("head.{}.alone", head), fmt::format("Only head {}, or all again", head),
             head <= kHeadKeys ? fmt::format("Shift+{}", head) : "", [at, head] { isolate(*at, head); });
     }
-    const Group add_overview(ui, "All heads");
+    const CommandGroup add_overview(ui.commands, "All heads");
     add_overview("order.layers", "Sort heads by layer", "", [at] { sort_heads(*at, HeadOrder::Model); });
     add_overview("order.entropy", "Sort heads by entropy", "", [at] { sort_heads(*at, HeadOrder::Entropy); });
     add_overview("order.distance", "Sort heads by distance", "", [at] { sort_heads(*at, HeadOrder::Distance); });
@@ -243,7 +231,7 @@ void add_head_commands(Interface& ui) {
 
 void add_matrix_commands(Interface& ui) {
     Interface* at = &ui;
-    const Group add(ui, "Matrix");
+    const CommandGroup add(ui.commands, "Matrix");
     add("matrix.head", "One head", "", [at] { choose_matrix(*at, MatrixView::Head); });
     add("matrix.head-mean", "The mean of a layer's heads", "", [at] { choose_matrix(*at, MatrixView::HeadMean); });
     add("matrix.layer-mean", "The mean of all layers", "", [at] { choose_matrix(*at, MatrixView::LayerMean); });
@@ -255,7 +243,7 @@ void add_time_commands(Interface& ui) {
     Interface* at = &ui;
     const Architecture family = family_of(ui.session.scene());
     const Wording& words = wording(family);
-    const Group add(ui, words.steps_title);
+    const CommandGroup add(ui.commands, words.steps_title);
     if (traits(family).reads_source) {
         add("penalty.more", "A larger length penalty", "", [at] { change_penalty(*at, 0.1); });
         add("penalty.less", "A smaller length penalty", "", [at] { change_penalty(*at, -0.1); });
@@ -275,13 +263,13 @@ void add_time_commands(Interface& ui) {
     });
     add("beam.wider", "A wider beam", "Shift+Period", [at] { change_beam(*at, 1); });
     add("beam.narrower", "A narrower beam", "Shift+Comma", [at] { change_beam(*at, -1); });
-    add("time.fallen", "Show or hide the branches that fell", "F",
+    add("time.fallen", "Show or hide pruned hypotheses", "F",
         [at] { at->state().show_fallen = !at->state().show_fallen; });
 }
 
 void add_surgery_commands(Interface& ui) {
     Interface* at = &ui;
-    const Group add(ui, "Surgery");
+    const CommandGroup add(ui.commands, "Surgery");
     add("edit.off", "Switch the first chosen head off or on", "X", [at] { edit_head(*at, EditKind::Off); });
     add("edit.uniform", "Make the first chosen head uniform", "U", [at] { edit_head(*at, EditKind::Uniform); });
     add("edit.pin", "Pin the chosen word to the other one", "N", [at] { edit_head(*at, EditKind::Pin); });
@@ -294,10 +282,10 @@ void add_surgery_commands(Interface& ui) {
 
 void add_other_commands(Interface& ui) {
     Interface* at = &ui;
-    const Group add_model(ui, "Model");
+    const CommandGroup add_model(ui.commands, "Model");
     add_model("block.next", "Weights of the next block", "B", [at] { step_block(*at, 1); });
     add_model("block.before", "Weights of the previous block", "Shift+B", [at] { step_block(*at, -1); });
-    const Group add_comparison(ui, "Compare");
+    const CommandGroup add_comparison(ui.commands, "Compare");
     add_comparison("compare.device", "Compare with the same model on another device, or stop", "", [at] {
         at->state().panel = PanelId::Compare;
         if (at->session.scene().other.has_value()) {
@@ -306,7 +294,7 @@ void add_other_commands(Interface& ui) {
             at->session.compare_with(at->session.model_path(), at->session.device());
         }
     });
-    const Group add_training(ui, "Training");
+    const CommandGroup add_training(ui.commands, "Training");
     add_training("checkpoint.next", "Next checkpoint", "Shift+Right", [at] { step_checkpoint(*at, 1); });
     add_training("checkpoint.before", "Previous checkpoint", "Shift+Left", [at] { step_checkpoint(*at, -1); });
 }

@@ -178,7 +178,8 @@ void Interface::remark(const std::string& text, const std::string& name) {
 
 void tip(const std::string& text) {
     if (!text.empty() && ImGui::IsItemHovered()) {
-        tooltip(text, 24.0F);
+        const ImVec2 below(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y);
+        tooltip(text, 24.0F, {}, keyboard_points_at_item() ? below : ImGui::GetIO().MousePos);
     }
 }
 
@@ -215,12 +216,11 @@ void show_bar(const TipBar& bar, float em) {
 
 // Positioned here, since ImGui's default position depends on its version. The wrap position is relative to the window
 // and includes its padding.
-void tooltip(const std::string& text, float width, const std::vector<TipBar>& bars) {
+void tooltip(const std::string& text, float width, const std::vector<TipBar>& bars, ImVec2 pointer) {
     const float em = ImGui::GetFontSize();
     const ImVec2 padding = ImGui::GetStyle().WindowPadding;
     const ImVec2 size = size_of_tooltip(text, width, bars);
     const ImVec2 room = ImGui::GetIO().DisplaySize;
-    const ImVec2 pointer = ImGui::GetIO().MousePos;
     const float margin = 0.3F * em;
     const float x = std::min(pointer.x + 1.2F * em, room.x - size.x - 2.0F * padding.x - margin);
     const float below = pointer.y + 1.2F * em;

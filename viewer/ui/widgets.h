@@ -30,7 +30,7 @@ struct TipBar {
     Colour colour;
 };
 // A tooltip beside the pointer, at most `width` text sizes wide.
-void tooltip(const std::string& text, float width, const std::vector<TipBar>& bars = {});
+void tooltip(const std::string& text, float width, const std::vector<TipBar>& bars, ImVec2 pointer);
 
 // A text field that fills the width. True if Enter was pressed.
 bool text_field(Interface& ui, const char* name, const char* hint, std::string& text, bool focus);

@@ -41,6 +41,8 @@ constexpr std::array kKeys{
     Name{"F1", GLFW_KEY_F1},
     Name{"F2", GLFW_KEY_F2},
     Name{"F5", GLFW_KEY_F5},
+    Name{"F6", GLFW_KEY_F6},
+    Name{"F10", GLFW_KEY_F10},
     Name{"F11", GLFW_KEY_F11},
     Name{"Plus", GLFW_KEY_EQUAL},
     Name{"Minus", GLFW_KEY_MINUS},
@@ -183,7 +185,7 @@ int key_labelled(const char* label, int fallback) {
 
 void feed_imgui(const InputEvent& event) {
     if (event.kind == InputEvent::Kind::Key && event.code == GLFW_KEY_TAB) {
-        return;  // it would choose a text field and select its text, which the next key replaces
+        return;  // Focus steps through all controls; Dear ImGui's steps depend on its version
     }
     ImGuiIO& io = ImGui::GetIO();
     switch (event.kind) {
@@ -208,6 +210,13 @@ void feed_imgui(const InputEvent& event) {
         case InputEvent::Kind::Key: feed_key(event); break;
         case InputEvent::Kind::Text: io.AddInputCharactersUTF8(event.text.c_str()); break;
     }
+}
+
+void feed_enter() {
+#if IMGUI_VERSION_NUM < 18700
+    ImGuiIO& io = ImGui::GetIO();
+    io.NavInputs[ImGuiNavInput_Activate] = io.KeysDown[GLFW_KEY_ENTER] ? 1.0F : 0.0F;
+#endif
 }
 
 }  // namespace headscope::viewer

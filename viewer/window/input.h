@@ -37,5 +37,8 @@ int key_labelled(const char* label, int fallback);
 
 // Passes an event to Dear ImGui; call between frames.
 void feed_imgui(const InputEvent& event);
+// Enter presses the control that has the keyboard, as Space does: versions before 1.87 do not do so. Call before each
+// frame.
+void feed_enter();
 
 }  // namespace headscope::viewer

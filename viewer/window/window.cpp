@@ -300,6 +300,7 @@ void Window::frame(const std::function<void()>& build, Picture* picture) {
     }
     impl.renderer->begin_frame();
     impl.feed_played();
+    feed_enter();
     ImGui::NewFrame();
     build();
     ImGui::Render();

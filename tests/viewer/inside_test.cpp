@@ -1,0 +1,110 @@
+// Saliency, the logit lens and patching in the window, for every family, and two texts side by side.
+#include "tests/viewer/stage.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/figures/layout_checks.h"
+#include "tests/viewer/language_model.h"
+#include "viewer/panels/panel_drawing.h"
+
+using namespace headscope;
+using namespace headscope::viewer;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+std::string drawn_inside(Session& session, PanelId panel) {
+    session.state().panel = panel;
+    settle(session);
+    const Drawing drawing = draw_panel(session.scene(), panel, {});
+    test::check_layout(drawing);
+    return drawing.title + "\n" + texts_of(drawing);
+}
+
+json inner_numbers(const Session& session, PanelId panel) {
+    return json::parse(panel_json(session.scene(), panel));
+}
+
+// The three panels with what they say of a model and its text.
+void check_inside(Session& session, const std::string& second) {
+    settle(session);
+    const std::size_t written = session.scene().main.shown->steps.size();
+    const std::size_t counted = written - session.scene().main.shown->prompt;
+    CHECK_THAT(drawn_inside(session, PanelId::Saliency), Contains("What each piece owes to what was read"));
+    CHECK(inner_numbers(session, PanelId::Saliency).at("of_target").size() >= counted);
+    CHECK_THAT(drawn_inside(session, PanelId::Lens), Contains("What the model would write after each layer"));
+    const json lens = inner_numbers(session, PanelId::Lens);
+    REQUIRE(lens.at("layers").size() == 3);  // the embedding and two layers
+    CHECK_THAT(drawn_inside(session, PanelId::Patching), Contains("Type another text"));
+    session.state().second = second;
+    CHECK_THAT(drawn_inside(session, PanelId::Patching),
+               Contains("What the output owes to each layer") && Contains("layer 2"));
+    const json patching = inner_numbers(session, PanelId::Patching);
+    CHECK(patching.at("effects").size() >= 4);
+    CHECK(patching.at("effects").size() % 2 == 0);  // of each layer as many
+    CHECK(errors_of(session).empty());
+}
+
+}  // namespace
+
+TEST_CASE("The last layer of the lens writes what a translation model wrote", "[session][inside]") {
+    const TemporaryFolder folder;
+    Session session(on_cpu(write_model(folder, "tiny", 3), sentence("the small dog")), [] {});
+    settle(session);
+    drawn_inside(session, PanelId::Lens);
+    const json lens = inner_numbers(session, PanelId::Lens);
+    const json& last = lens.at("layers").back().at("positions");
+    const Exploration& found = *session.scene().main.shown;
+    REQUIRE(last.size() == found.steps.size());
+    for (std::size_t i = 0; i < last.size(); ++i) {
+        CHECK(last[i].at("rank") == found.steps[i].rank);
+    }
+    CHECK_THAT(drawn_inside(session, PanelId::Saliency), Contains("small") && Contains("Gradient times embedding"));
+    CHECK(inner_numbers(session, PanelId::Saliency).at("of_source").size() == found.steps.size());
+}
+
+TEST_CASE("A language model is looked into as well", "[session][inside][family]") {
+    const TemporaryFolder folder;
+    Session causal(on_cpu(write_language_model(folder, "causal", Architecture::CausalLm), sentence("the small dog")),
+                   [] {});
+    check_inside(causal, "the big dog");
+    Session masked(on_cpu(write_language_model(folder, "masked", Architecture::MaskedLm), sentence("the [MASK] dog")),
+                   [] {});
+    check_inside(masked, "the [MASK] cat");
+}
+
+TEST_CASE("What cannot be looked into says why in the panel, once", "[session][inside]") {
+    const TemporaryFolder folder;
+    Session session(on_cpu(write_model(folder, "tiny", 3), sentence()), [] {});
+    session.state().edits = {first_head_off()};
+    settle(session);
+    CHECK_THAT(drawn_inside(session, PanelId::Saliency), Contains("edited heads"));
+    CHECK_THAT(error_of([&] { panel_json(session.scene(), PanelId::Saliency); }), Contains("edited heads"));
+    session.state().edits.clear();
+    settle(session);
+    CHECK_THAT(drawn_inside(session, PanelId::Saliency), Contains("Gradient times embedding"));
+    CHECK(errors_of(session).empty());
+}
+
+TEST_CASE("Two texts are compared, place by place if they have as many tokens", "[session][inside]") {
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder, "tiny", 3);
+    Session session(on_cpu(model, sentence("the small dog", PanelId::Compare)), [] {});
+    session.state().second = "the big dog";
+    session.compare_with(model, "cpu");
+    settle(session);
+    CHECK(session.scene().main.shown->source == "the small dog");
+    CHECK(session.scene().other->shown->source == "the big dog");
+    CHECK_THAT(drawn_inside(session, PanelId::Compare), Contains("the big dog"));
+    const std::size_t here = session.scene().main.shown->record.source.size();
+    const std::size_t there = session.scene().other->shown->record.source.size();
+    const json compared = inner_numbers(session, PanelId::Compare);
+    CHECK(compared.contains("left_minus_right") == (here == there));
+    session.state().second = "the dog";
+    settle(session);
+    CHECK(inner_numbers(session, PanelId::Compare).contains("problem"));
+    session.state().second.clear();
+    settle(session);
+    CHECK(session.scene().other->shown->source == "the small dog");
+}

@@ -1,0 +1,106 @@
+// What is behind the output: saliency, the logit lens, and patching from another text.
+#include <array>
+#include <string>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+#include "explore/inner_json.h"
+#include "figures/inside_maps.h"
+#include "figures/lens_drawing.h"
+#include "viewer/panels/controls.h"
+#include "viewer/panels/parts.h"
+#include "viewer/session/rows.h"
+#include "viewer/session/shown.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+// Whether there is something behind the output to look at: a model that fills in masks in turns has no single pass.
+bool has_one_pass(const Scene& scene) {
+    return !scene.main.model.has_value() || scene.main.model->config.generation != Generation::MaskPredict;
+}
+
+template <InsideView kView>
+std::string missing_inside(const Scene& scene) {
+    if (const std::string nothing = nothing_there(scene.main); !nothing.empty()) {
+        return nothing;
+    }
+    if (kView == InsideView::Patching && scene.state.second.empty()) {
+        return "Type another text to the right: its values are put into the pass over the first, one at a time.";
+    }
+    const SeenInside* seen = shown_inside(scene, kView);
+    return seen == nullptr ? "Computing \u2026"
+                           : std::visit([](const auto& found) { return found.problem; }, seen->found);
+}
+
+// Tooltips are stored, since these maps are small.
+template <InsideView kView>
+Drawing draw_inside(const Scene& scene, const PanelOptions& options, RecordParts& /*parts*/) {
+    Look look = look_of(options);
+    look.tips = true;
+    struct Draw {
+        const Scene& scene;
+        const Look& look;
+        Drawing operator()(const Saliency& found) const { return draw_saliency(found, row_options(scene.state), look); }
+        Drawing operator()(const Lens& found) const { return draw_lens(found, look); }
+        Drawing operator()(const PatchEffects& found) const { return draw_patching(found, look); }
+    };
+    return std::visit(Draw{scene, look}, shown_inside(scene, kView)->found);
+}
+
+template <InsideView kView>
+nlohmann::json inside_numbers(const Scene& scene) {
+    return nlohmann::json::parse(
+        std::visit([](const auto& found) { return to_json(found); }, shown_inside(scene, kView)->found));
+}
+
+// The rows differ in these.
+template <InsideView kView>
+Panel inside_panel(PanelId id, const char* title, const char* keys, void (*controls)(Controls&)) {
+    return {.id = id,
+            .title = title,
+            .keys = keys,
+            .offered = has_one_pass,
+            .missing = missing_inside<kView>,
+            .draw = draw_inside<kView>,
+            .numbers = inside_numbers<kView>,
+            .follows_pointer = false,
+            .pointable = {Role::Cell},
+            .controls = controls};
+}
+
+void saliency_controls(Controls& ui) {
+    row_toggles(ui);
+    ui.remark(
+        "How much the log probability of each written piece would change with the embedding of each word that was "
+        "read before it: its gradient times the embedding. Attention shows where a head reads from; this is what "
+        "the whole model makes of it, to first order.");
+}
+
+void lens_controls(Controls& ui) {
+    ui.remark(
+        "The last norm and the output projection, applied after every layer: when does the model know what it will "
+        "write? Point at a cell for its likeliest pieces. Layers before the last were not trained for this, so that "
+        "early rows are often words of other places.");
+}
+
+void patching_controls(Controls& ui) {
+    ui.heading("Values from");
+    ui.edit("second", "another text", ui.state().second);
+    ui.remark(
+        "The model reads the text above and its output. Then, for each layer and each position, the residual stream "
+        "there is replaced by that of this text: the map shows what that does to the log probability of the output. "
+        "Choose a text of as many words that differs in one.");
+}
+
+}  // namespace
+
+const Panel kSaliencyPanel =
+    inside_panel<InsideView::Saliency>(PanelId::Saliency, "Saliency", "Ctrl+I", saliency_controls);
+const Panel kLensPanel = inside_panel<InsideView::Lens>(PanelId::Lens, "Logit lens", "Ctrl+G", lens_controls);
+const Panel kPatchingPanel =
+    inside_panel<InsideView::Patching>(PanelId::Patching, "Patching", "Ctrl+J", patching_controls);
+
+}  // namespace headscope::viewer

@@ -1,0 +1,58 @@
+// Which control has the keyboard: Tab goes through all controls of the window, or of the dialog or menu that is open,
+// in the order in which they are drawn. Dear ImGui draws a ring around it, and Space, Enter and the arrows are its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <imgui.h>
+
+struct ImGuiWindow;
+
+namespace headscope::viewer {
+
+class Focus {
+public:
+    struct Control {
+        std::string name;
+        ImGuiID id = 0;
+        const ImGuiWindow* part = nullptr;  // of the window: a side bar, a panel, a menu
+        const ImGuiWindow* root = nullptr;  // the window, a dialog or a menu
+    };
+
+    // Whether a control has the keyboard. Otherwise letters, arrows and Space are those of the commands.
+    bool on() const { return on_; }
+    // Gives it to the next control, or to the one before.
+    void step(int by);
+    // To the first control of the next part of the window.
+    void step_part(int by);
+    void move_to(const std::string& name);
+    void leave();
+    // Closes what is open of menus and lists; false if nothing is.
+    bool close_menus();
+
+    // Around the controls of a frame.
+    void begin_frame();
+    void end_frame();
+    // Dear ImGui's last item is a control of this name, unless it only shows text.
+    void item(const std::string& name);
+
+    // Those of the last frame that Tab goes through.
+    const std::vector<Control>& controls() const { return controls_; }
+    // The control that has the keyboard; empty if none has.
+    std::string name() const;
+
+private:
+    std::ptrdiff_t place() const;  // in controls_; -1: none has the keyboard
+
+    std::vector<Control> controls_, drawn_;
+    ImGuiID wanted_ = 0;  // gets the keyboard when it is drawn
+    bool on_ = false;
+    bool release_ = false;  // ends typing in this frame
+    bool close_ = false;    // closes menus in this frame
+};
+
+// Whether the last item is pointed at by the keyboard, not by the mouse.
+bool keyboard_points_at_item();
+
+}  // namespace headscope::viewer
