@@ -1,11 +1,16 @@
 #include "figures/inside_maps.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "figures/heat_map.h"
+#include "support/check.h"
 
 namespace headscope {
 
@@ -94,16 +99,25 @@ Drawing draw_patching(const PatchEffects& found, const Look& look) {
             map.keys.push_back(labelled(here == effect.from.text ? here : here + " \u2190 " + effect.from.text));
         }
     }
-    std::reverse(sites.begin(), sites.end());
     const std::size_t columns = map.keys.size();
+    for (std::size_t i = 0; i < found.effects.size(); ++i) {
+        if (i / columns >= sites.size() || found.effects[i].site != sites[i / columns]) {
+            throw Error(
+                fmt::format("a picture shows sites of as many positions: {} has {}, and others have more or fewer",
+                            sites.front(), columns));
+        }
+    }
+    std::reverse(sites.begin(), sites.end());
     map.weights.resize(sites.size() * columns);
     for (std::size_t i = 0; i < found.effects.size(); ++i) {
         const std::size_t row = sites.size() - 1 - i / columns;
         map.weights[row * columns + i % columns] =
             static_cast<float>(found.effects[i].log_probability - found.log_probability);
     }
+    std::set<std::string> labels;
+    std::ranges::transform(sites, std::inserter(labels, labels.end()), label_of_site);
     for (const std::string& site : sites) {
-        map.queries.push_back(labelled(label_of_site(site)));
+        map.queries.push_back(labelled(labels.size() == sites.size() ? label_of_site(site) : site));
     }
     return draw_heat_map(map, 1,
                          {.scale = Scale::Diverging,

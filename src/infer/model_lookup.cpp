@@ -27,9 +27,10 @@ std::map<std::string, std::string> bundled_models(const std::vector<fs::path>& s
     std::error_code failure;
     std::map<std::string, std::string> models;
     for (const fs::path& place : search_path) {
-        for (const fs::directory_entry& entry : fs::directory_iterator(place / "models", failure)) {
-            if (is_model(entry.path())) {
-                models.try_emplace(entry.path().filename().string(), entry.path().string());
+        fs::directory_iterator entry(place / "models", failure);
+        for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
+            if (is_model(entry->path())) {
+                models.try_emplace(entry->path().filename().string(), entry->path().string());
             }
         }
     }

@@ -9,6 +9,7 @@
 #include "observe/derived_records.h"
 #include "paint/compose.h"
 #include "support/check.h"
+#include "text/normalised.h"
 #include "text/segmenter.h"
 #include "viewer/panels/controls.h"
 #include "viewer/panels/numbers.h"
@@ -174,6 +175,7 @@ void start_comparison(Controls& ui, const std::string& model, const std::string&
         ui.session.report_error("the step must be a number such as 2000, got \"" + step + "\"");
         return;
     }
+    ui.state().second.clear();  // both read the same text
     ui.session.compare_with(model.empty() ? ui.session.model_path() : model, device,
                             step.empty() ? std::nullopt : std::optional(number));
 }
@@ -183,8 +185,11 @@ void compare_controls(Controls& ui) {
         attention_choice(ui);
     }
     ui.heading("With another text");
+    const std::string before = ui.state().second;
     ui.edit("second", "of as many words, for the difference", ui.state().second);
-    if (!ui.state().second.empty() && !ui.scene().other.has_value() && ui.scene().main.model.has_value()) {
+    const std::string& second = ui.state().second;
+    if (second != before && !is_empty_text(second) && !ui.scene().other.has_value() &&
+        ui.scene().main.model.has_value()) {
         ui.session.compare_with(ui.session.model_path(), ui.session.device(), ui.scene().main.model->checkpoint);
     }
     ui.heading("Or another model");

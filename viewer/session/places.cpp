@@ -38,12 +38,14 @@ std::vector<FilePlace> places_in(const std::string& folder) {
         here = here.parent_path();
     }
     std::vector<FilePlace> places;
-    for (const fs::directory_entry& entry :
-         fs::directory_iterator(here, fs::directory_options::skip_permission_denied, unreadable)) {
-        const std::string name = entry.path().filename().string();
-        const bool offered = entry.is_directory(unreadable) || is_view_file(name);
+    // Incremented without exceptions: a folder may vanish while it is read.
+    std::error_code failure;
+    fs::directory_iterator entry(here, fs::directory_options::skip_permission_denied, failure);
+    for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
+        const std::string name = entry->path().filename().string();
+        const bool offered = entry->is_directory(unreadable) || is_view_file(name);
         if (offered && !name.starts_with('.')) {
-            places.push_back({kind_of(entry.path()), name, entry.path().string()});
+            places.push_back({kind_of(entry->path()), name, entry->path().string()});
         }
     }
     std::sort(places.begin(), places.end(), [](const FilePlace& a, const FilePlace& b) {

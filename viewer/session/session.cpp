@@ -82,7 +82,7 @@ void Session::start(Client& client, Side& side, OpenRequest request) {
 
 void Session::open(const std::string& path, const std::string& device) {
     if (is_view_file(path)) {
-        open_view(path);
+        open_view(path, device);
         return;
     }
     try {
@@ -216,9 +216,10 @@ void Session::save_view(const std::string& path) {
     }
 }
 
-void Session::open_view(const std::string& path) {
+void Session::open_view(const std::string& path, const std::string& device) {
     try {
-        const SavedView view = with_places(read_view(path), settings_.recent_models, search_path_);
+        SavedView view = with_places(read_view(path), settings_.recent_models, search_path_);
+        view.device = device.empty() ? view.device : device;
         remember(settings_.recent_models, absolute_path(path));
         scene_.state = view.state;
         awaited_ = view;

@@ -73,7 +73,8 @@ public:
     void refuse_models(const std::string& path) const;
     // Errors become notices.
     void save_view(const std::string& path);
-    void open_view(const std::string& path);
+    // `device`: instead of the view's own, if not empty.
+    void open_view(const std::string& path, const std::string& device = {});
 
     void notify(const std::string& text);
     void report_error(const std::string& text);

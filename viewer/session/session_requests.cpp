@@ -97,6 +97,11 @@ void Session::ask(Client& client, Side& side) {
     if (client.asked != wanted) {
         forget_problem(side);
         client.asked = wanted;
+        if (&client == &main_) {  // which cancels what was asked of the sentence before
+            asked_inside_.reset();
+            scene_.inside.reset();
+            inside_tag_ = 0;
+        }
         client.shown_tag = client.worker->explore(wanted);
         client.exploring = true;
         side.busy = true;

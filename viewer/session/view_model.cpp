@@ -1,5 +1,6 @@
 #include "viewer/session/view_model.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -30,7 +31,9 @@ void place(std::string& path, const std::string& name, SavedView& view, const st
     if (found.empty()) {
         return;
     }
-    if (fs::path(path).is_absolute() && found != path) {
+    const auto is_bundled = [&](const fs::path& folder) { return found == folder / "models" / name; };
+    const bool as_saved = found == fs::path(view.file).parent_path() / path;
+    if (!as_saved && std::ranges::none_of(search_path, is_bundled)) {
         view.notes.push_back(fmt::format("{} is not on this machine: opened {}, which has the same name", path, found));
     }
     path = found;

@@ -97,6 +97,7 @@ Tag Worker::ask(Kind kind, Job job) {
             }
         } else if (kind == kExplore) {
             cancel(kMeasure);
+            cancel(kInside);
         }
         cancel(kind);
         tag = newest_[kind] = ++last_tag_;

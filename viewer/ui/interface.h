@@ -35,7 +35,7 @@ struct Interface final : Controls {
     }
 
     Window& window;
-    Fonts fonts = {};
+    Fonts fonts;
     Focus focus = {};
     Probes probes = {};
     Commands commands = {};

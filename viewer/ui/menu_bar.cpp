@@ -56,7 +56,7 @@ void show_commands(Interface& ui, std::string_view group, Choice& choice) {
             ImGui::Separator();
         }
         const bool enabled = is_enabled(command);
-        if (ImGui::MenuItem(command.title.c_str(), shown_keys(command).c_str(), false, enabled)) {
+        if (ImGui::MenuItem((command.title + "##" + command.id).c_str(), shown_keys(command).c_str(), false, enabled)) {
             choice.command = &command;
         }
         ui.probes.item("menu." + command.id, enabled ? "on" : "off");
@@ -78,7 +78,7 @@ void show_submenus(Interface& ui, std::string_view menu, Choice& choice) {
         if (std::exchange(first, false)) {
             ImGui::Separator();
         }
-        if (ImGui::BeginMenu(command.group.c_str())) {
+        if (ImGui::BeginMenu((command.group + "##group").c_str())) {
             show_commands(ui, command.group, choice);
             ImGui::EndMenu();
         }

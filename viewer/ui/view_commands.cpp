@@ -288,6 +288,7 @@ void add_other_commands(Interface& ui) {
     const CommandGroup add_comparison(ui.commands, "Compare");
     add_comparison("compare.device", "Compare with the same model on another device, or stop", "", [at] {
         at->state().panel = PanelId::Compare;
+        at->state().second.clear();  // both read the same text
         if (at->session.scene().other.has_value()) {
             at->session.end_comparison();
         } else {
