@@ -156,17 +156,28 @@ Tying untied_tables(const TensorArchive& archive, const std::string& source, con
 }
 
 void check_hugging_face(const ModelDirectory& model) {
+    const ModelConfig& net = model.config;
+    const bool continues = traits(net.architecture).continues_text;
+    const bool yarn = net.positions.rotary.kind == Rotary::Yarn;
     check_imported(model, (fs::path(model.path) / "config.json").string(),
                    {{"pad_id", "pad_token_id"},
-                    {"bos_id", "decoder_start_token_id"},
+                    {"bos_id", continues ? "bos_token_id" : "decoder_start_token_id"},
                     {"eos_id", "eos_token_id"},
                     {"target_begin", "forced_bos_token_id"},
                     {"suppressed_ids", "suppress_tokens"},
                     {"source_vocabulary", "vocab_size"},
                     {"target_vocabulary", "vocab_size"},
+                    {"max_length",
+                     continues && net.positions.kind == Positions::Learned ? "n_positions" : "max_position_embeddings"},
                     {"positions.relative.buckets", "relative_attention_num_buckets"},
                     {"positions.relative.distance", "relative_attention_max_distance"},
+                    {"positions.rotary.base", "rope_theta"},
                     {"positions.rotary.columns", "partial_rotary_factor"},
+                    {"positions.rotary.factor", "factor"},
+                    {"positions.rotary.original_length", "original_max_position_embeddings"},
+                    {"positions.rotary.low", yarn ? "beta_slow" : "low_freq_factor"},
+                    {"positions.rotary.high", yarn ? "beta_fast" : "high_freq_factor"},
+                    {"positions.rotary.magnitude", "attention_factor"},
                     {"attention.d_k", "head_dim"},
                     {"attention.kv_heads", "num_key_value_heads"}});
 }

@@ -35,8 +35,8 @@ std::vector<std::int32_t> ids_of(const nlohmann::json& value);
 // The id that ends texts: the first, if "eos_token_id" is a list.
 std::int32_t end_id(const ForeignConfig& config, std::int32_t fallback);
 // What a causal model's texts begin with, as tokenizer_config.json or tokenizer.json says; -1: nothing, as without a
-// tokenizer.
-std::int32_t begin_id(const std::string& folder, const ForeignConfig& config);
+// tokenizer. `usual` is the id of a config.json without one; -1: none. After open_tokenizers().
+std::int32_t begin_id(const ForeignConfig& config, std::int32_t usual, Problems& problems, const ModelDirectory& model);
 // What transformers takes where config.json, in a folder without generation_config.json, has no such key.
 struct GenerationDefaults {
     bool begins_with_bos = false;  // rather than with the model's `bos_id`

@@ -1,8 +1,7 @@
 // What Hugging Face's folders put before the texts of causal models.
-#include <algorithm>
-
 #include <nlohmann/json.hpp>
 
+#include "import/declared_tokens.h"
 #include "import/hugging_face.h"
 #include "io/strict_json.h"
 
@@ -31,19 +30,32 @@ std::int32_t first_of_template(const json& processor) {
     return ids.empty() ? -1 : ids.front();
 }
 
+// The id of the piece that has the role of a beginning, whether or not texts have it.
+std::int32_t own_beginning(const ForeignConfig& config, std::int32_t usual, const json& settings,
+                           const ModelDirectory& model) {
+    if (const auto id = model.target_tokenizer->vocabulary().find(declared_role(model.path, settings, "bos_token"))) {
+        return *id;
+    }
+    constexpr const char* kKey = "bos_token_id";
+    const std::int64_t id = config.is_null(kKey) ? -1 : config.integer(kKey, usual);
+    if (id < 0) {
+        config.problem(kKey, "is null or missing, but \"add_bos_token\" of tokenizer_config.json is true");
+    }
+    return static_cast<std::int32_t>(id);
+}
+
 }  // namespace
 
-std::int32_t begin_id(const std::string& folder, const ForeignConfig& config) {
-    const json settings = tokenizer_settings(folder);
-    const auto own = static_cast<std::int32_t>(config.integer("bos_token_id", -1));
-    if (const auto added = settings.find("add_bos_token"); added != settings.end() && added->is_boolean()) {
-        return added->get<bool>() ? own : -1;
+std::int32_t begin_id(const ForeignConfig& config, std::int32_t usual, Problems& problems,
+                      const ModelDirectory& model) {
+    constexpr const char* kKey = "add_bos_token";
+    const json settings = tokenizer_settings(model.path);
+    const ForeignConfig file(settings, "tokenizer_config.json", problems);
+    if (file.has(kKey)) {
+        return file.boolean(kKey, false) ? own_beginning(config, usual, settings, model) : -1;
     }
-    if (const std::string file = file_in(folder, "tokenizer.json"); !file.empty()) {
-        return first_of_template(read_json_file(file).value("post_processor", json()));
-    }
-    // Without that file the class decides.
-    return settings.value("tokenizer_class", "").starts_with("LlamaTokenizer") ? own : -1;
+    const std::string fast = file_in(model.path, "tokenizer.json");
+    return fast.empty() ? -1 : first_of_template(read_json_file(fast).value("post_processor", json()));
 }
 
 }  // namespace headscope

@@ -29,7 +29,6 @@ ModelConfig gpt2_network(const ForeignConfig& config) {
     net.embedding.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::None;
     net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", 50257, 1);
     net.frame.pad_id = -1;
-    net.frame.bos_id = -1;  // texts have no beginning
     net.frame.unk_id = -1;
     net.frame.eos_id = end_id(config, 50256);
     config.require("add_cross_attention", false);
@@ -77,12 +76,9 @@ ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& json) 
     Problems problems(folder);
     const ForeignConfig config(json, "config.json", problems);
     ModelDirectory model{.path = folder, .config = gpt2_network(config)};
-    const nlohmann::json settings = tokenizer_settings(folder);
-    if (ForeignConfig(settings, "tokenizer_config.json", problems).boolean("add_bos_token", false)) {
-        model.config.frame.bos_id = static_cast<std::int32_t>(config.integer("bos_token_id", 50256));
-    }
-    read_generation(folder, json, problems, model);
     open_tokenizers(folder, problems, model);
+    model.config.frame.bos_id = begin_id(config, 50256, problems, model);
+    read_generation(folder, json, problems, model);
     const bool scores_by_layer = config.boolean("scale_attn_by_inverse_layer_idx", false);
     check_keys(config, problems, model);
     problems.finish();

@@ -1,6 +1,6 @@
 // Hugging Face's Llama (1 to 3, also SmolLM and many others that are saved as it), Mistral, Phi-3, Qwen 2 and SmolLM3.
+#include <algorithm>
 #include <array>
-#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,10 +19,12 @@ struct LlamaFamily {
     std::int64_t vocabulary = 32000, d_model = 4096, d_ff = 11008, layers = 32, heads = 32, max_length = 2048;
     std::int64_t groups = 0;  // of heads that share keys; 0: each has its own
     double epsilon = 1e-6;
-    double base = 10000.0;  // of rotary positions
+    double base = 10000.0;            // of rotary positions
+    std::int32_t begin = 1, end = 2;  // of texts; -1: none
     bool tied = false;
     bool packed = false;          // q, k and v are one tensor, and so are the gate and what it multiplies
     bool input_biases = false;    // q, k and v have biases, and they alone; otherwise "attention_bias" says
+    bool turns_a_share = false;   // of the columns, with "partial_rotary_factor"
     bool has_window = false;      // otherwise "sliding_window" says nothing
     bool has_switch = false;      // a window counts only with "use_sliding_window"
     std::int64_t window = 0;      // 0: none
@@ -38,13 +40,17 @@ const std::array kLlamaFamilies = std::to_array<LlamaFamily>({
      .d_ff = 8192,
      .max_length = 4096,
      .epsilon = 1e-5,
+     .end = 32000,
      .packed = true,
+     .turns_a_share = true,
      .has_window = true},
     {.name = "qwen2",
      .vocabulary = 151936,
      .d_ff = 22016,
      .max_length = 32768,
      .groups = 32,
+     .begin = -1,
+     .end = -1,
      .input_biases = true,
      .has_window = true,
      .has_switch = true,
@@ -58,6 +64,8 @@ const std::array kLlamaFamilies = std::to_array<LlamaFamily>({
      .max_length = 32768,
      .groups = 4,
      .base = 2e6,
+     .begin = 128000,
+     .end = 128001,
      .tied = true,
      .has_window = true,
      .has_switch = true,
@@ -76,8 +84,9 @@ void read_heads(const ForeignConfig& config, const LlamaFamily& family, ModelCon
     } else {
         set_heads(attention.heads, config, "num_attention_heads", net);
     }
-    const std::int64_t usual = family.groups > 0 ? family.groups : attention.heads;
-    const std::int64_t groups = config.integer("num_key_value_heads", usual, 1, attention.heads);
+    const char* const key = "num_key_value_heads";
+    const std::int64_t usual = family.groups > 0 && !config.is_null(key) ? family.groups : attention.heads;
+    const std::int64_t groups = config.integer(key, usual, 1, attention.heads);
     attention.kv_heads = groups == attention.heads ? 0 : groups;
     attention.bias = family.input_biases || config.boolean("attention_bias", false);
     attention.output_bias = !family.input_biases;
@@ -85,16 +94,25 @@ void read_heads(const ForeignConfig& config, const LlamaFamily& family, ModelCon
 
 // 1 for the layers with rotary positions, in spite of the key's name, 0 for the others.
 std::vector<std::int32_t> turned_layers(const ForeignConfig& config, const LlamaFamily& family, int layers) {
+    constexpr const char* kKey = "no_rope_layers";
     const std::int64_t every = config.integer("no_rope_layer_interval", family.unturned, 1);
-    const std::vector<std::int32_t> stated = ids_of(config.at("no_rope_layers"));
     std::vector<std::int32_t> turned;
     for (int i = 0; i < layers; ++i) {
         turned.push_back((i + 1) % every != 0 ? 1 : 0);
     }
-    if (!stated.empty() && std::ssize(stated) != layers) {
-        config.problem("no_rope_layers", fmt::format("has {} entries for {} layers", stated.size(), layers));
+    if (!config.has(kKey)) {
+        return turned;
     }
-    return stated.empty() ? turned : stated;
+    const nlohmann::json& stated = config.at(kKey);
+    const bool fits =
+        stated.is_array() && std::ssize(stated) == layers && std::ranges::all_of(stated, [](const nlohmann::json& one) {
+            return one.is_number_integer() && (one == 0 || one == 1);
+        });
+    if (!fits) {
+        config.problem(kKey, fmt::format("must be a list of {} numbers, each 0 or 1, found {}", layers, stated.dump()));
+        return turned;
+    }
+    return stated.get<std::vector<std::int32_t>>();
 }
 
 void read_positions(const ForeignConfig& config, Problems& problems, const LlamaFamily& family, ModelConfig& net) {
@@ -104,21 +122,21 @@ void read_positions(const ForeignConfig& config, Problems& problems, const Llama
         turned = turned_layers(config, family, layers);
     }
     if (family.has_window) {
-        WindowDefaults windows{.window = family.window};
+        WindowRules windows{.window = family.window, .all_alike = !family.has_switch};
         const std::int64_t unwindowed =
             family.unwindowed > 0 ? config.integer("max_window_layers", family.unwindowed) : 0;
         for (int i = 0; i < layers; ++i) {
-            const bool plain = turned.empty() || turned[static_cast<std::size_t>(i) % turned.size()] == 0;
+            const bool plain = turned.empty() || turned[static_cast<std::size_t>(i)] == 0;
             windows.layers.push_back(i >= unwindowed && plain ? 1 : 0);
         }
         windows.used = !family.has_switch || config.boolean("use_sliding_window", false);
         read_windows(config, windows, net);
     }
-    read_rotary(config, problems, family.base, net);
+    read_rotary(config, problems, {.base = family.base, .partial = family.turns_a_share}, net);
     if (std::ranges::find(turned, 0) != turned.end()) {
         net.positions.rotary.pattern = turned;
     }
-    // Older ones named their own kind so.
+    // In files of this family "yarn" means longrope, and transformers refuses the other kinds.
     if (family.packed && net.positions.rotary.kind != Rotary::Plain) {
         config.problem(config.has("rope_scaling") ? "rope_scaling" : "rope_parameters",
                        "scales rotary positions, which is not supported for this family");
@@ -190,10 +208,10 @@ ModelDirectory open_llama(const std::string& folder, const nlohmann::json& json)
     const ForeignConfig config(json, "config.json", problems);
     const LlamaFamily& family = family_named(config.text("model_type", ""));
     ModelDirectory model{.path = folder, .config = llama_network(config, problems, family)};
-    model.config.frame.eos_id = end_id(config, 2);
-    model.config.frame.bos_id = begin_id(folder, config);
-    read_generation(folder, json, problems, model);
+    model.config.frame.eos_id = end_id(config, family.end);
     open_tokenizers(folder, problems, model);
+    model.config.frame.bos_id = begin_id(config, family.begin, problems, model);
+    read_generation(folder, json, problems, model);
     check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);

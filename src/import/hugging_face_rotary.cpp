@@ -47,17 +47,35 @@ void read_llama3(const ForeignConfig& rope, RotaryConfig& rotary) {
     rotary.high = rope.number("high_freq_factor", 4.0);
 }
 
-// What one kind of layers has; `whole` is what the whole configuration says, with the share of the columns.
-RotaryConfig rotary_of(const ForeignConfig& rope, const RotaryConfig& whole, double share, std::int64_t d_k) {
-    RotaryConfig rotary;
-    rotary.base = rope.number("rope_theta", whole.base);
-    share = rope.number("partial_rotary_factor", share);
-    const auto columns = static_cast<std::int64_t>(static_cast<double>(d_k) * share);
-    rotary.columns = columns == d_k ? 0 : columns;
-    if (columns < 1) {
-        rope.problem("partial_rotary_factor", fmt::format("is {}, which turns no column of {}", share, d_k));
+// The share of the columns that turn; a problem for one that the family does not have.
+double share_of(const ForeignConfig& config, bool partial, double fallback) {
+    constexpr const char* kKey = "partial_rotary_factor";
+    const double share = config.number(kKey, fallback);
+    if (!partial && share != 1.0) {
+        config.problem(kKey, fmt::format("is {}: only 1 is supported for this family, as in transformers", share));
+        return 1.0;
     }
-    const char* const key = rope.has("rope_type") ? "rope_type" : "type";
+    if (!(share > 0.0 && share <= 1.0)) {
+        config.problem(kKey, fmt::format("must be above 0 and at most 1, found {}", share));
+        return 1.0;
+    }
+    return share;
+}
+
+// The length before it was extended: `whole` is what the whole configuration says, 0 if nothing.
+std::int64_t original_length_of(const ForeignConfig& rope, std::int64_t whole, std::int64_t max_length) {
+    constexpr const char* kKey = "original_max_position_embeddings";
+    const std::int64_t own = rope.integer(kKey, whole > 0 ? whole : max_length, 1);
+    if (whole > 0 && whole != own) {
+        rope.problem(kKey,
+                     fmt::format("is {}, but \"{}\" of the whole file is {}: they must be equal", own, kKey, whole));
+    }
+    return own;
+}
+
+void read_scaling(const ForeignConfig& rope, std::int64_t original_length, std::int64_t max_length,
+                  RotaryConfig& rotary) {
+    const char* const key = rope.has("type") && !rope.has("rope_type") ? "type" : "rope_type";
     const std::string older = rope.text("type", "default");
     const std::string kind = rope.text("rope_type", older);
     if (kind == "default") {
@@ -66,26 +84,33 @@ RotaryConfig rotary_of(const ForeignConfig& rope, const RotaryConfig& whole, dou
         rotary.kind = Rotary::Linear;
         rotary.factor = factor_of(rope);
     } else if (kind == "yarn" || kind == "llama3") {
-        rotary.original_length = rope.integer("original_max_position_embeddings", whole.original_length, 1);
+        rotary.original_length = original_length_of(rope, original_length, max_length);
         (kind == "yarn" ? read_yarn : read_llama3)(rope, rotary);
     } else {
         rope.problem(key, fmt::format("is \"{}\": only default, linear, yarn and llama3 are supported", kind));
-        return rotary;
+        return;
     }
     for (const std::string& unknown : rope.unknown_keys({})) {
         rope.problem(unknown, fmt::format("is not supported with \"{}\": \"{}\"", key, kind));
     }
-    return rotary;
 }
 
-std::vector<std::int32_t> windowed_layers(const ForeignConfig& config, const std::vector<std::int32_t>& usual,
-                                          int layers) {
-    const json& types = config.at("layer_types");
-    if (types.is_null()) {
-        return usual;
+// The object of rotary positions, and its key. A problem if there are two different ones.
+std::pair<const char*, json> rope_of(const ForeignConfig& config) {
+    constexpr const char* kOlder = "rope_scaling";
+    constexpr const char* kNewer = "rope_parameters";
+    const json& older = config.at(kOlder);
+    const json& newer = config.at(kNewer);
+    if (!older.empty() && !newer.empty() && older != newer) {
+        config.problem(kOlder, fmt::format("differs from \"{}\": keep one of them", kNewer));
     }
+    return newer.empty() ? std::pair{kOlder, older.empty() ? json::object() : older} : std::pair{kNewer, newer};
+}
+
+// 1 for the layers with a window, 0 for the others, as "layer_types" says, which must be there.
+std::vector<std::int32_t> stated_layers(const ForeignConfig& config, int layers) {
     std::vector<std::int32_t> pattern;
-    for (const json& type : types) {
+    for (const json& type : config.at("layer_types")) {
         pattern.push_back(type == "sliding_attention" ? 1 : 0);
         if (type != "sliding_attention" && type != "full_attention") {
             config.problem(
@@ -101,56 +126,42 @@ std::vector<std::int32_t> windowed_layers(const ForeignConfig& config, const std
 
 }  // namespace
 
-void read_windows(const ForeignConfig& config, const WindowDefaults& defaults, ModelConfig& net) {
-    const std::int64_t window =
-        config.is_null("sliding_window") ? 0 : config.integer("sliding_window", defaults.window, 1);
-    const std::vector<std::int32_t> pattern = windowed_layers(config, defaults.layers, net.decoder_layers);
+void read_windows(const ForeignConfig& config, const WindowRules& rules, ModelConfig& net) {
+    const std::int64_t stated =
+        config.is_null("sliding_window") ? 0 : config.integer("sliding_window", rules.window, 1);
+    const std::int64_t window = rules.used ? stated : 0;
+    const bool by_type = config.has("layer_types");
+    const std::vector<std::int32_t> pattern = by_type ? stated_layers(config, net.decoder_layers) : rules.layers;
     const bool any = std::ranges::find(pattern, 1) != pattern.end();
-    if (!defaults.used || !any) {
-        return;
+    const bool all = std::ranges::find(pattern, 0) == pattern.end();
+    if (by_type && rules.all_alike && (window > 0 ? !all : any)) {
+        config.problem("layer_types",
+                       "is not what \"sliding_window\" says of all layers, which decides in this family");
+    } else if (by_type && any && window == 0) {
+        config.problem(rules.used ? "sliding_window" : "use_sliding_window",
+                       fmt::format("is {}, but \"layer_types\" has layers with a window",
+                                   rules.used ? "null or missing" : "false or missing"));
     }
-    if (window == 0 && config.has("layer_types")) {
-        config.problem("sliding_window", "is missing, but \"layer_types\" has layers with a window");
-    }
-    if (window > 0 && window < net.max_length) {
-        const bool all = std::ranges::find(pattern, 0) == pattern.end();
+    if (any && window > 0 && window < net.max_length) {
         net.mixer.decoder = MixerKind::Restricted;
         net.mixer.window = window;
         net.mixer.window_pattern = all ? std::vector<std::int32_t>{} : pattern;
     }
 }
 
-void read_rotary(const ForeignConfig& config, Problems& problems, double base, ModelConfig& net) {
-    const RotaryConfig whole{.base = config.number("rope_theta", base),
-                             .original_length = config.integer("original_max_position_embeddings", net.max_length, 1)};
-    const double share = config.number("partial_rotary_factor", 1.0);
-    const json& newer = config.at("rope_parameters");
-    const json& older = config.at("rope_scaling");
-    const char* const key = newer.is_null() ? "rope_scaling" : "rope_parameters";
-    const json object = !newer.is_null() ? newer : !older.is_null() ? older : json::object();
-    const auto read = [&](const json& one, const std::string& name) {
-        const ForeignConfig rope(one, fmt::format("{}: \"{}\"", config.file(), name), problems);
-        return rotary_of(rope, whole, share, net.attention.d_k);
-    };
-    if (!object.is_object() || !object.contains("full_attention")) {
-        net.positions.rotary = read(object, key);
-        return;
+void read_rotary(const ForeignConfig& config, Problems& problems, const RotaryRules& rules, ModelConfig& net) {
+    const auto [key, object] = rope_of(config);
+    const ForeignConfig rope(object, fmt::format("{}: \"{}\"", config.file(), key), problems);
+    RotaryConfig& rotary = net.positions.rotary;
+    rotary.base = rope.number("rope_theta", config.number("rope_theta", rules.base));
+    const double share = share_of(rope, rules.partial, share_of(config, rules.partial, 1.0));
+    const auto columns = static_cast<std::int64_t>(static_cast<double>(net.attention.d_k) * share);
+    rotary.columns = columns == net.attention.d_k ? 0 : columns;
+    if (columns < 1) {
+        rope.problem("partial_rotary_factor",
+                     fmt::format("is {}, which turns no column of {}", share, net.attention.d_k));
     }
-    net.positions.rotary = read(object["full_attention"], fmt::format("{}.full_attention", key));
-    if (net.mixer.decoder != MixerKind::Restricted || !object.contains("sliding_attention")) {
-        return;
-    }
-    const RotaryConfig windowed = read(object["sliding_attention"], fmt::format("{}.sliding_attention", key));
-    RotaryConfig plain = net.positions.rotary;
-    if (windowed == plain) {
-        return;
-    }
-    if (windowed.kind != Rotary::Plain || windowed.columns != plain.columns || plain.magnitude != 1.0) {
-        config.problem(key,
-                       "has layers with a window whose rotary positions differ from the others' in more than "
-                       "\"rope_theta\" and a scaling that they lack");
-    }
-    net.positions.rotary.window_base = windowed.base;
+    read_scaling(rope, config.integer("original_max_position_embeddings", 0, 1), net.max_length, rotary);
 }
 
 }  // namespace headscope

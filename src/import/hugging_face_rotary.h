@@ -10,18 +10,23 @@
 namespace headscope {
 
 // What decides about windows beside "sliding_window" and "layer_types".
-struct WindowDefaults {
+struct WindowRules {
     std::int64_t window = 0;                // if there is no "sliding_window"
     std::vector<std::int32_t> layers = {};  // 1 for those with a window, 0 for others, if there is no "layer_types"
     bool used = true;
+    bool all_alike = false;  // the family has no layers of different types
 };
 // The window of a decoder and the layers that have it. One as long as the longest text is none. After max_length and
 // the layers.
-void read_windows(const ForeignConfig& config, const WindowDefaults& defaults, ModelConfig& net);
+void read_windows(const ForeignConfig& config, const WindowRules& rules, ModelConfig& net);
 
-// Rotary positions as transformers 5 writes them ("rope_parameters", perhaps for each type of layer) or as earlier ones
-// did ("rope_theta" and "rope_scaling", whose kind is "rope_type" or "type"). A problem for a kind that is not known.
-// `base` is that of a file without one. After the width of the heads and read_windows().
-void read_rotary(const ForeignConfig& config, Problems& problems, double base, ModelConfig& net);
+struct RotaryRules {
+    double base = 10000.0;  // of a file without one
+    bool partial = false;   // whether a share of the columns may turn
+};
+// Rotary positions as transformers 5 writes them ("rope_parameters", the same for all layers) or as earlier ones did
+// ("rope_theta" and "rope_scaling", whose kind is "rope_type" or "type"). A problem for a kind that is not known. After
+// max_length and the width of the heads.
+void read_rotary(const ForeignConfig& config, Problems& problems, const RotaryRules& rules, ModelConfig& net);
 
 }  // namespace headscope

@@ -65,7 +65,10 @@ private:
             require(a.kv_heads == 0 || heads % a.kv_heads == 0, "attention.kv_heads",
                     "must divide the {} heads of an attention, found {}", heads, a.kv_heads);
         }
-        matrix("q, k and v", a.heads * a.d_k + a.groups() * (a.d_k + a.d_v));
+        for (const AttentionKind kind : {AttentionKind::EncoderSelf, AttentionKind::DecoderSelf}) {
+            const AttentionConfig own = of_stack(config_, kind).attention;
+            matrix("q, k and v", own.heads * own.d_k + own.groups() * (own.d_k + own.d_v));
+        }
         matrix("feed-forward", std::max<std::int64_t>(f.experts.count, 1) * std::max(f.d_ff, f.decoder_d_ff));
         matrix("source embedding", config_.source_vocabulary);
         matrix("target embedding", config_.target_vocabulary);
@@ -170,8 +173,10 @@ private:
                 "must not be \"ntk\" with one pair of columns");
         require(r.kind != Rotary::Factors || std::ssize(r.factors) == columns / 2, "positions.rotary.factors",
                 "must hold a number for each of {} pairs of columns, found {}", columns / 2, r.factors.size());
-        require((r.kind != Rotary::Yarn && r.kind != Rotary::Llama3) || r.low < r.high, "positions.rotary.high",
+        require(r.kind != Rotary::Llama3 || r.low < r.high, "positions.rotary.high",
                 "must be above \"positions.rotary.low\", {}, found {}", r.low, r.high);
+        require(r.kind != Rotary::Yarn || r.low <= r.high, "positions.rotary.high",
+                "must be at least \"positions.rotary.low\", {}, found {}", r.low, r.high);
         require(r.kind != Rotary::Yarn || r.base > 1.0, "positions.rotary.base", "must be above 1 for \"yarn\"");
     }
 

@@ -17,8 +17,12 @@ ModelConfig config_with(const std::string& model, const json& changes) {
     return open_model(changed.path()).config;
 }
 
-std::string complaint_about(const json& rope, const char* key = "rope_parameters") {
-    const BrokenModel changed("hf-llama3");
+std::string complaint_with(const std::string& model, const json& changes) {
+    return error_of([&] { config_with(model, changes); });
+}
+
+std::string complaint_about(const json& rope, const char* key = "rope_parameters", const char* model = "hf-llama3") {
+    const BrokenModel changed(model);
     changed.change_json("config.json", [&](json& config) {
         config.erase("rope_parameters");
         config[key] = rope;
@@ -45,8 +49,10 @@ TEST_CASE("all spellings of rotary positions say the same", "[import]") {
     const json plain{{"rope_parameters", nullptr}, {"rope_scaling", nullptr}};
     CHECK(config_with("hf-llama3", plain).positions.rotary == RotaryConfig{.kind = Rotary::Plain});
     json partial = plain;
-    partial["partial_rotary_factor"] = 0.5;
-    CHECK(config_with("hf-llama3", partial).positions.rotary.columns == 4);
+    partial["partial_rotary_factor"] = 0.25;
+    CHECK(config_with("hf-phi3", partial).positions.rotary.columns == 2);
+    CHECK_THAT(complaint_with("hf-llama3", partial),
+               Contains("\"partial_rotary_factor\" is 0.25: only 1 is supported"));
 }
 
 TEST_CASE("YaRN's magnitude is what the file says, or follows from its factors", "[import]") {
@@ -72,30 +78,92 @@ TEST_CASE("rotary positions that are not known are refused with file and key", "
                Contains("\"rope_parameters\": \"truncate\" is false: only true is supported"));
     CHECK_THAT(complaint_about({{"rope_type", "default"}, {"short_factor", {1.0}}}),
                Contains("\"short_factor\" is not supported with \"rope_type\": \"default\""));
-    CHECK_THAT(complaint_about({{"rope_type", "default"}, {"partial_rotary_factor", 0.4}}),
+    const json partial{{"rope_type", "default"}, {"partial_rotary_factor", 0.4}};
+    CHECK_THAT(complaint_about(partial), Contains("\"partial_rotary_factor\" is 0.4: only 1 is supported"));
+    CHECK_THAT(complaint_about(partial, "rope_parameters", "hf-phi3"),
                Contains("\"partial_rotary_factor\" must be even"));
+    for (const double share : {0.0, -1.0, 1.5, 1e300}) {
+        CHECK_THAT(
+            complaint_about({{"rope_type", "default"}, {"partial_rotary_factor", share}}, "rope_parameters", "hf-phi3"),
+            Contains("\"partial_rotary_factor\" must be above 0 and at most 1"));
+    }
+    CHECK_THAT(complaint_about({{"full_attention", {{"rope_type", "default"}}}}),
+               Contains("\"full_attention\" is not supported"));
     CHECK_THAT(complaint_about({1.0}), Contains("\"rope_parameters\": expected a JSON object"));
 }
 
-TEST_CASE("layers with a window may turn at their own speed", "[import]") {
+TEST_CASE("two descriptions of rotary positions must be the same", "[import]") {
+    const json linear{{"rope_type", "linear"}, {"factor", 2.0}, {"rope_theta", 500.0}};
+    CHECK(config_with("hf-mistral", {{"rope_parameters", linear}, {"rope_scaling", linear}}).positions.rotary.factor ==
+          2.0);
+    CHECK(config_with("hf-mistral", {{"rope_scaling", json::object()}}).positions.rotary.kind == Rotary::Plain);
+    CHECK_THAT(complaint_with("hf-mistral", {{"rope_scaling", linear}}),
+               Contains("\"rope_scaling\" differs from \"rope_parameters\""));
+    CHECK_THAT(complaint_with("hf-llama3", {{"original_max_position_embeddings", 32}}),
+               Contains("\"original_max_position_embeddings\" is 16, but"));
+    CHECK(config_with("hf-llama3", {{"original_max_position_embeddings", 16}}).positions.rotary.original_length == 16);
+}
+
+TEST_CASE("what a configuration forbids is named by the file's keys", "[bad_input]") {
+    json rope{{"rope_type", "yarn"}, {"factor", 4.0}, {"beta_fast", 2.0}, {"beta_slow", 2.0}};
+    CHECK(config_with("hf-mistral", {{"rope_parameters", rope}}).positions.rotary.high == 2.0);
+    rope["beta_fast"] = 1.5;
+    CHECK_THAT(complaint_about(rope), Contains("\"beta_fast\" must be at least \"beta_slow\", 2, found 1.5"));
+    CHECK_THAT(complaint_about({{"rope_type", "llama3"}, {"factor", 4.0}, {"high_freq_factor", 1.0}}),
+               Contains("\"high_freq_factor\" must be above \"low_freq_factor\", 1, found 1"));
+    CHECK_THAT(complaint_about({{"rope_type", "yarn"}, {"factor", 4.0}, {"attention_factor", 1e9}}),
+               Contains("\"attention_factor\" must be"));
+    CHECK_THAT(complaint_with("hf-llama3", {{"max_position_embeddings", 1 << 24}}),
+               Contains("\"max_position_embeddings\" must be"));
+}
+
+TEST_CASE("\"layer_types\" says which layers have a window where the family has such types", "[import]") {
     const json types{"sliding_attention", "full_attention"};
-    const json rope{{"full_attention", {{"rope_type", "linear"}, {"factor", 2.0}, {"rope_theta", 1e6}}},
-                    {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 1e4}}}};
-    const ModelConfig config = config_with("hf-mistral", {{"layer_types", types}, {"rope_parameters", rope}});
+    const ModelConfig config = config_with("hf-qwen2", {{"layer_types", types}});
     CHECK(config.mixer.window == 5);
     CHECK(config.mixer.window_pattern == std::vector<std::int32_t>{1, 0});
-    CHECK(config.positions.rotary.base == 1e6);
-    CHECK(config.positions.rotary.window_base == 1e4);
     CHECK(config_with("hf-mistral", {{"sliding_window", 64}}).mixer.decoder == MixerKind::SelfAttention);
-    CHECK(config_with("hf-qwen2", {{"use_sliding_window", false}}).mixer.decoder == MixerKind::SelfAttention);
-    CHECK_THAT(error_of([&] {
-                   config_with("hf-mistral", {{"layer_types", {"chunked_attention", "full_attention"}}});
-               }),
+    CHECK(config_with("hf-mistral", {{"layer_types", {"sliding_attention", "sliding_attention"}}}).mixer.window == 5);
+    for (const char* family : {"hf-mistral", "hf-phi3"}) {
+        CHECK_THAT(complaint_with(family, {{"layer_types", types}}),
+                   Contains("\"layer_types\" is not what \"sliding_window\" says"));
+    }
+    const json off{{"use_sliding_window", false}};
+    CHECK_THAT(complaint_with("hf-qwen2", off), Contains("\"use_sliding_window\" is false or missing, but"));
+    json plain = off;
+    plain["layer_types"] = nullptr;
+    CHECK(config_with("hf-qwen2", plain).mixer.decoder == MixerKind::SelfAttention);
+    const BrokenModel without("hf-qwen2");
+    without.change_json("config.json", [](json& one) { one["sliding_window"] = nullptr; });
+    CHECK_THAT(without.complaint(), Contains("\"sliding_window\" is null or missing, but"));
+    CHECK_THAT(complaint_with("hf-qwen2", {{"layer_types", {"chunked_attention", "full_attention"}}}),
                Contains("\"layer_types\" holds \"chunked_attention\""));
-    CHECK_THAT(error_of([&] {
-                   config_with("hf-mistral", {{"layer_types", {"full_attention"}}});
-               }),
+    CHECK_THAT(complaint_with("hf-qwen2", {{"layer_types", {"full_attention"}}}),
                Contains("\"layer_types\" has 1 entries for 2 layers"));
+}
+
+TEST_CASE("the layers without rotary positions are a list of 0 and 1 for all layers", "[bad_input]") {
+    for (const json& wrong : {json{true, false, true}, json{1, -1, 1}, json("1 0 1"), json{1, 0}, json::array()}) {
+        CHECK_THAT(complaint_with("hf-smollm3", {{"no_rope_layers", wrong}}),
+                   Contains("\"no_rope_layers\" must be a list of 3 numbers, each 0 or 1, found " + wrong.dump()));
+    }
+    CHECK(config_with("hf-smollm3", {{"no_rope_layers", nullptr}}).positions.rotary.pattern.empty());
+}
+
+TEST_CASE("without keys the end and the groups of heads are those of the family", "[import]") {
+    const auto end = [&](const char* model) {
+        const BrokenModel changed(model);
+        changed.remove("generation_config.json");
+        changed.change_json("config.json", [&](json& config) { config.erase("eos_token_id"); });
+        return changed.complaint();
+    };
+    CHECK(end("hf-llama") == "");
+    CHECK_THAT(end("hf-phi3"), Contains("32000"));
+    CHECK_THAT(end("hf-smollm3"), Contains("128001"));
+    CHECK_THAT(end("hf-qwen2"), Contains("no piece for the end"));
+    BrokenModel changed("hf-mistral");
+    changed.change_json("config.json", [](json& config) { config["num_key_value_heads"] = nullptr; });
+    CHECK_THAT(changed.complaint(), Contains("k_proj"));  // of four heads
 }
 
 TEST_CASE("a text begins with what the tokenizer's files say", "[import]") {
@@ -121,4 +189,14 @@ TEST_CASE("a text begins with what the tokenizer's files say", "[import]") {
     CHECK(begin() == -1);
     model.change_json("tokenizer_config.json", [](json& settings) { settings["add_bos_token"] = true; });
     CHECK(begin() == 1);
+    const std::string piece = open_model(model.path()).target_tokenizer->piece(7);
+    model.change_json("tokenizer_config.json", [&](json& settings) { settings["bos_token"] = {{"content", piece}}; });
+    CHECK(begin() == 7);
+    model.change_json("tokenizer_config.json", [](json& settings) { settings.erase("bos_token"); });
+    model.change_json("config.json", [](json& config) { config.erase("bos_token_id"); });
+    CHECK(begin() == 1);
+    model.change_json("config.json", [](json& config) { config["bos_token_id"] = nullptr; });
+    CHECK_THAT(error_of(begin), Contains("\"bos_token_id\" is null or missing, but \"add_bos_token\""));
+    model.change_json("tokenizer_config.json", [](json& settings) { settings["add_bos_token"] = "yes"; });
+    CHECK_THAT(error_of(begin), Contains("\"add_bos_token\" must be true or false, found \"yes\""));
 }

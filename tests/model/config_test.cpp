@@ -200,6 +200,13 @@ TEST_CASE("impossible configurations are rejected by key") {
                Contains("\"attention.heads\"") && Contains("found 0"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.attention.d_k = -1; }),
                Contains("\"attention.d_k\"") && Contains("found -1"));
+    CHECK_THAT(check_error([](ModelConfig& c) {  // the encoder's has 33792 rows
+                   c.d_model = 1 << 15;
+                   c.attention.d_k = c.attention.d_v = 512;
+                   c.attention.heads = 64;
+                   c.attention.kv_heads = c.attention.decoder_heads = 1;
+               }),
+               Contains("the q, k and v matrix would have 98304 x 32768 entries"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.encoder_layers = 0; }), Contains("\"encoder_layers\""));
     CHECK_THAT(check_error([](ModelConfig& c) { c.decoder_layers = 0; }), Contains("\"decoder_layers\""));
     CHECK_THAT(check_error([](ModelConfig& c) { c.mixer.encoder = MixerKind::Restricted; }),
