@@ -57,6 +57,12 @@ struct Block {
     std::int64_t parameters = 0;  // elements of its own parameters, without those of nested and earlier blocks
 };
 
+// The layers of a stack in which a query attends only to keys that are less than `width` apart; 0: none.
+struct WindowedLayers {
+    std::int64_t width = 0;
+    double share = 0.0;  // of the stack's layers
+};
+
 // Multiplications with additions of the products, for each token or each pair of a query and a key.
 struct MultiplyAdds {
     double source_token = 0.0;
@@ -67,9 +73,8 @@ struct MultiplyAdds {
     double causal_pair = 0.0;      // self-attention of the decoder: a query attends to no later key
     double target_pair = 0.0;      // the same of a decoder that reads all of its text
     double cross_pair = 0.0;
-    // Only pairs that are less than this apart are pairs of the encoder or the decoder; 0: all.
-    std::int64_t source_window = 0;
-    std::int64_t causal_window = 0;
+    WindowedLayers source_window = {};  // of the encoder
+    WindowedLayers causal_window = {};  // of the decoder
 };
 
 struct ModelDescription {

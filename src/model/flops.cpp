@@ -8,15 +8,16 @@ namespace {
 
 constexpr double kMultiplyAdd = 2.0;
 
-// Pairs of a query and a key that it may attend to: each query to those that are less than a window away.
-double source_pairs(double length, std::int64_t window) {
-    const double w = window > 0 ? std::min(static_cast<double>(window), length) : length;
-    return length * (2.0 * w - 1.0) - w * (w - 1.0);
+// Pairs of a query and a key that it may attend to, those that are less than a window away, in a mean layer.
+double source_pairs(double length, const WindowedLayers& layers) {
+    const double w = std::min(static_cast<double>(layers.width), length);
+    const double near = length * (2.0 * w - 1.0) - w * (w - 1.0);
+    return layers.share * near + (1.0 - layers.share) * length * length;
 }
 
 // The same, and to no later ones.
-double causal_pairs(double length, std::int64_t window) {
-    return (length + source_pairs(length, window)) / 2.0;
+double causal_pairs(double length, const WindowedLayers& layers) {
+    return (length + source_pairs(length, layers)) / 2.0;
 }
 
 double decoder_pairs(const MultiplyAdds& each, double length) {

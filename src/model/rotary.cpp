@@ -76,12 +76,14 @@ std::int64_t window_of(const ModelConfig& config, AttentionKind self, int layer)
 
 RotaryTables::RotaryTables(const ModelConfig& config)
     : neighbours_(config.positions.rotary.pairs == RotaryPairs::Neighbours),
+      apart_(config.positions.rotary.window_base > 0.0),
+      max_length_(config.max_length),
       magnitude_(config.positions.rotary.magnitude) {
     const RotaryConfig& rotary = config.positions.rotary;
     if (rotary.kind != Rotary::None) {
         const std::int64_t columns = rotary.columns > 0 ? rotary.columns : config.attention.d_k;
         speeds_[0] = rotary_speeds(rotary, columns);
-        speeds_[1] = rotary.window_base > 0.0 ? plain_speeds(rotary.window_base, columns) : speeds_[0];
+        speeds_[1] = apart_ ? plain_speeds(rotary.window_base, columns) : speeds_[0];
     }
 }
 
@@ -93,13 +95,15 @@ void RotaryTables::grow(Backend& backend, std::int64_t length) {
         if (pairs == 0 || (table.defined() && table.dim(0) >= length)) {
             continue;
         }
-        const std::int64_t grown = std::max(length, table.defined() ? 2 * table.dim(0) : kFirstLength);
+        const std::int64_t room = table.defined() ? 2 * table.dim(0) : kFirstLength;
+        const std::int64_t grown = std::max(length, std::min(room, max_length_));
+        const double magnitude = i == 0 ? magnitude_ : 1.0;
         std::vector<double> values;
         values.reserve(static_cast<std::size_t>(grown * 2 * pairs));
         for (std::int64_t position = 0; position < grown; ++position) {
             for (double (*const function)(double) : {static_cast<double (*)(double)>(std::cos), std::sin}) {
                 for (const double speed : speeds_[i]) {
-                    values.push_back(magnitude_ * function(static_cast<double>(position) * speed));
+                    values.push_back(magnitude * function(static_cast<double>(position) * speed));
                 }
             }
         }

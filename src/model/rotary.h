@@ -37,12 +37,14 @@ public:
     void add_to(Dependencies& dependencies) const;
 
 private:
-    std::size_t number_of(bool windowed) const { return windowed && speeds_[1] != speeds_[0] ? 1 : 0; }
+    std::size_t number_of(bool windowed) const { return windowed && apart_ ? 1 : 0; }
 
     bool neighbours_;
-    double magnitude_;
+    bool apart_;                                 // layers with a window turn as plain ones, at their own speed
+    std::int64_t max_length_;                    // tables have no more positions unless they are requested
+    double magnitude_;                           // of layers without a window, or of all
     std::array<std::vector<double>, 2> speeds_;  // of layers without and with a window; empty: they do not turn
-    std::array<Tensor, 2> tables_;               // [positions, 2, pairs]; the second only if its speeds differ
+    std::array<Tensor, 2> tables_;               // [positions, 2, pairs]; the second only if they are apart
 };
 
 }  // namespace headscope

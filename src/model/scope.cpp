@@ -41,8 +41,8 @@ void Scope::multiply_adds(double MultiplyAdds::*of_each, std::int64_t count) con
     description_.multiply_adds.*of_each += static_cast<double>(count);
 }
 
-void Scope::pairs_within(std::int64_t MultiplyAdds::*of_stack, std::int64_t window) const {
-    description_.multiply_adds.*of_stack = window;
+void Scope::pairs_within(WindowedLayers MultiplyAdds::*of_stack, const WindowedLayers& layers) const {
+    description_.multiply_adds.*of_stack = layers;
 }
 
 void Scope::output_cluster(std::int64_t multiply_adds) const {

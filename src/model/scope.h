@@ -29,7 +29,7 @@ public:
     void block(Block block) const;
     void multiply_adds(double MultiplyAdds::*of_each, std::int64_t count) const;
     // Counts only query-key pairs of a stack that are at most `window` apart; 0: all.
-    void pairs_within(std::int64_t MultiplyAdds::*of_stack, std::int64_t window) const;
+    void pairs_within(WindowedLayers MultiplyAdds::*of_stack, const WindowedLayers& layers) const;
     void output_cluster(std::int64_t multiply_adds) const;  // see ModelDescription::output_clusters
 
     struct Rows {

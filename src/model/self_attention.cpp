@@ -1,5 +1,7 @@
 #include "model/self_attention.h"
 
+#include <algorithm>
+
 #include "backend/ops/attention.h"
 #include "data/batch.h"
 #include "model/rotary.h"
@@ -12,6 +14,18 @@ namespace {
 // A window that holds all of the keys is none: the same ops run as without it.
 std::int64_t window_among(std::int64_t window, std::int64_t keys) {
     return window < keys ? window : 0;
+}
+
+WindowedLayers windowed_layers(const ModelConfig& config, AttentionKind self) {
+    WindowedLayers windowed;
+    const int layers = self == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
+    for (int layer = 0; layer < layers; ++layer) {
+        const std::int64_t width = window_of(config, self, layer);
+        windowed.width = std::max(windowed.width, width);
+        windowed.share += width > 0 ? 1.0 : 0.0;
+    }
+    windowed.share /= layers;
+    return windowed;
 }
 
 }  // namespace
@@ -27,7 +41,8 @@ SelfAttention::SelfAttention(const ModelConfig& config, const Scope& scope, Atte
              .by_rows = config.attention.score != AttentionScore::Additive &&
                         config.positions.relative.kind == RelativePositions::None};
     scope.pairs_within(
-        site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_window : &MultiplyAdds::causal_window, of_all);
+        site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_window : &MultiplyAdds::causal_window,
+        windowed_layers(config, site.kind));
 }
 
 Var SelfAttention::operator()(Context& ctx, const Var& x, const MixerInputs& inputs) const {

@@ -78,6 +78,13 @@ TEST_CASE("restricted attention counts the pairs within its window", "[flops]") 
     CHECK(forward_flops(model, {1, 5, 4}) == full);
     model.mixer.window = 1000;
     CHECK(forward_flops(model, {1, 5, 4}) == full);
+    // With a window in every second of four layers, half of the pairs that four windows leave out are back.
+    model.decoder_layers = 4;
+    const double whole = forward_flops(model, {1, 5, 4});
+    model.mixer.encoder = MixerKind::SelfAttention;
+    model.mixer.window = 2;
+    model.mixer.window_pattern = {1, 0};
+    CHECK(whole - forward_flops(model, {1, 5, 4}) == 2.0 * 2 * 512 * 2 * (10 - 7));
 }
 
 TEST_CASE("a base step of the paper is about 9.5 TFLOP", "[flops]") {

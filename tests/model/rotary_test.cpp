@@ -1,6 +1,7 @@
 // The angles of rotary positions.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -50,6 +51,7 @@ TEST_CASE("slow pairs are slowed down, fast ones are not, and those between in p
 
 TEST_CASE("tables of turns grow, and layers with a window may have their own") {
     ModelConfig config = small_config();
+    config.max_length = 520;
     config.positions.rotary = {.kind = Rotary::Plain, .base = 256.0, .magnitude = 2.0, .window_base = 16.0};
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     RotaryTables tables(config);
@@ -64,13 +66,18 @@ TEST_CASE("tables of turns grow, and layers with a window may have their own") {
         REQUIRE(table.shape == Shape{2 * first.dim(0), 2, 2});
         const std::vector<double> values = to_host<double>(*oracle, table);
         const double speed = windowed ? 1.0 / 4 : 1.0 / 16;
-        CHECK(values[4 * 300 + 1] == Approx(2.0 * std::cos(300 * speed)));
-        CHECK(values[4 * 300 + 3] == Approx(2.0 * std::sin(300 * speed)));
+        const double magnitude = windowed ? 1.0 : 2.0;
+        CHECK(values[4 * 300 + 1] == Approx(magnitude * std::cos(300 * speed)));
+        CHECK(values[4 * 300 + 3] == Approx(magnitude * std::sin(300 * speed)));
         const Tensor places = make_from_host<std::int32_t>(*oracle, {2}, DType::I32, {300, 7});
         const Turns apart = tables.turns_at(*oracle, windowed, places);
         CHECK(apart.each_row);
         CHECK(to_host<double>(*oracle, apart.table)[1] == values[4 * 300 + 1]);
         CHECK(to_host<double>(*oracle, apart.table)[4] == values[4 * 7]);
+    }
+    for (const std::int64_t length : {std::int64_t{513}, std::int64_t{521}}) {  // up to max_length, and no more
+        tables.grow(*oracle, length);
+        CHECK(tables.turns(false).table.dim(0) == std::max<std::int64_t>(length, 520));
     }
 }
 

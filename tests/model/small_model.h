@@ -314,6 +314,8 @@ inline std::vector<NamedConfig> language_configs() {
     });
     const auto as_llama = [](ModelConfig& c) {
         c.decoder_layers = 2;
+        c.attention.heads = 4;
+        c.attention.kv_heads = 2;
         c.norm.placement = NormPlacement::Pre;
         c.norm.type = NormType::Rms;
         c.feed_forward.activation = Activation::Swish;
