@@ -54,7 +54,8 @@ std::vector<ColumnPlan> plans(const ModelConfig& config, const ModelMapOptions& 
              .chosen = options.decoder_layer}};
 }
 
-const char* kind_of_positions(const ModelConfig& config) {
+// Those that embeddings or scores have; "" if they have none.
+const char* kind_of_added_positions(const ModelConfig& config) {
     if (config.positions.relative.kind != RelativePositions::None) {
         return "relative";
     }
@@ -65,7 +66,19 @@ const char* kind_of_positions(const ModelConfig& config) {
         case Positions::Normalised: return "normalised";
         case Positions::None: break;
     }
-    return "no";
+    return "";
+}
+
+std::string kind_of_positions(const ModelConfig& config) {
+    const std::string added = kind_of_added_positions(config);
+    const bool turns = config.positions.rotary.kind != Rotary::None;
+    return added.empty() ? (turns ? "rotary" : "no") : added + (turns ? " and rotary" : "");
+}
+
+std::string heads_of(const AttentionConfig& attention) {
+    const std::string heads = both_stacks(attention.heads, attention.decoder_heads);
+    return attention.kv_heads == 0 ? heads + " heads"
+                                   : fmt::format("{} heads in {}", heads, counted(attention.kv_heads, "group"));
 }
 
 std::string model_detail(const ModelConfig& config) {
@@ -73,10 +86,10 @@ std::string model_detail(const ModelConfig& config) {
                                    ? fmt::format("{} + {} layers", config.encoder_layers, config.decoder_layers)
                                    : fmt::format("{}: {}", name_of(config.architecture),
                                                  counted(config.encoder_layers + config.decoder_layers, "layer"));
-    return fmt::format("{}{}, d_model {}, {} heads, {}-norm, {} positions", layers,
+    return fmt::format("{}{}, d_model {}, {}, {}-norm, {} positions", layers,
                        config.generation == Generation::MaskPredict ? ", mask-predict" : "", config.d_model,
-                       both_stacks(config.attention.heads, config.attention.decoder_heads),
-                       config.norm.placement == NormPlacement::Pre ? "pre" : "post", kind_of_positions(config));
+                       heads_of(config.attention), config.norm.placement == NormPlacement::Pre ? "pre" : "post",
+                       kind_of_positions(config));
 }
 
 // The encoder's output is the keys and values of every cross-attention, or the first states of recurrent layers.

@@ -167,6 +167,24 @@ TEST_CASE("Figure 2 has a linear layer for each of V, K and Q, and V passes by t
     CHECK(longest > 80.0);  // V's arrow, past four boxes of 18 pixels
 }
 
+TEST_CASE("The map names rotary positions and the groups of heads", "[model_map]") {
+    const auto texts = [](const ModelConfig& config) {
+        std::string all;
+        for (const auto& [primitive, text] : all_of<Text>(draw_model_map(config, {}), Role::Label)) {
+            all += text.content + "\n";
+        }
+        return all;
+    };
+    ModelConfig config = models().front();
+    config.attention.heads = 4;
+    config.attention.kv_heads = 2;
+    config.positions.rotary.kind = Rotary::Plain;
+    CHECK_THAT(texts(config), Catch::Matchers::Contains("4 heads in 2 groups"));
+    CHECK_THAT(texts(config), Catch::Matchers::Contains("sinusoidal and rotary positions"));
+    config.positions.kind = Positions::None;
+    CHECK_THAT(texts(config), Catch::Matchers::Contains(", rotary positions"));
+}
+
 TEST_CASE("The map of a language model has its one stack", "[model_map]") {
     for (const ModelConfig& config : language_models()) {
         const bool causal = config.architecture == Architecture::CausalLm;
