@@ -14,6 +14,7 @@
 #include "model/family.h"
 #include "model/frame_of_config.h"
 #include "model/generator.h"
+#include "model/rotary.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "train/learner.h"
@@ -179,14 +180,31 @@ Batch training_batch(const BenchShape& shape) {
     return make_batch(std::span<const Example>(pairs), frame, 0);
 }
 
+namespace {
+
+double self_attention_columns(const ModelConfig& model, AttentionKind kind) {
+    const AttentionConfig own = of_stack(model, kind).attention;
+    return static_cast<double>((own.heads + own.groups()) * (own.d_k + own.d_v));
+}
+
+double cross_attention_columns(const ModelConfig& model) {
+    const AttentionConfig own = of_stack(model, AttentionKind::Cross).attention;
+    return attends(model, AttentionKind::Cross) ? static_cast<double>(own.heads * (own.d_k + own.d_v)) : 0.0;
+}
+
+}  // namespace
+
 double least_training_bytes(const BenchShape& shape) {
     const ModelConfig& model = shape.model;
     const auto sentences = static_cast<double>(shape.sentences);
-    const auto d_model = static_cast<double>(model.d_model);
     const auto d_ff = static_cast<double>(model.feed_forward.d_ff);
-    // Per token and layer: queries, keys, values and context of each attention, and the inner feed-forward layer.
-    const double encoder = static_cast<double>(shape.source_length * model.encoder_layers) * (4.0 * d_model + d_ff);
-    const double decoder = static_cast<double>(shape.target_length * model.decoder_layers) * (6.0 * d_model + d_ff);
+    // Per token and layer: queries, keys, values and context of self-attention, queries and context of
+    // cross-attention, and the inner feed-forward layer.
+    const double encoder = static_cast<double>(shape.source_length * model.encoder_layers) *
+                           (self_attention_columns(model, AttentionKind::EncoderSelf) + d_ff);
+    const double decoder =
+        static_cast<double>(shape.target_length * model.decoder_layers) *
+        (self_attention_columns(model, AttentionKind::DecoderSelf) + cross_attention_columns(model) + d_ff);
     const double per_parameter = 4.0 * kFloat + (shape.arithmetic.storage == DType::F32 ? 0.0 : storage_bytes(shape));
     return per_parameter * static_cast<double>(count_parameters(model)) +
            storage_bytes(shape) * sentences * (encoder + decoder);
@@ -194,10 +212,14 @@ double least_training_bytes(const BenchShape& shape) {
 
 double least_generation_bytes(const BenchShape& shape) {
     const ModelConfig& model = shape.model;
-    const double per_token = 2.0 * static_cast<double>(model.d_model) * static_cast<double>(model.decoder_layers);
-    const bool restricted = model.mixer.decoder == MixerKind::Restricted;
-    const std::int64_t kept = restricted ? std::min(shape.target_length, model.mixer.window) : shape.target_length;
-    const auto tokens = static_cast<double>(shape.source_length + kept * shape.beam);
+    const AttentionConfig attention = of_stack(model, AttentionKind::DecoderSelf).attention;
+    const auto per_token = static_cast<double>(attention.groups() * (attention.d_k + attention.d_v));
+    double tokens = 0.0;  // whose keys and values are read, of all layers
+    for (int layer = 0; layer < model.decoder_layers; ++layer) {
+        const std::int64_t window = window_of(model, AttentionKind::DecoderSelf, layer);
+        const std::int64_t kept = window > 0 ? std::min(shape.target_length, window) : shape.target_length;
+        tokens += static_cast<double>(shape.source_length + kept * shape.beam);
+    }
     const double cached = shape.arithmetic.weights_alone ? kFloat : storage_bytes(shape);
     return storage_bytes(shape) * static_cast<double>(count_parameters(model)) +
            cached * static_cast<double>(shape.sentences) * tokens * per_token;
