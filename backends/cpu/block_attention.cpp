@@ -160,7 +160,7 @@ public:
         }
     }
 
-    // Of one group's heads, in their order.
+    // Computes the gradients of one group's heads, which are added in the order of the heads.
     void run(std::int64_t item) {
         const std::int64_t groups = op_.k.dim(1);
         if (op_.grad_k.defined()) {

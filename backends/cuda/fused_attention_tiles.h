@@ -61,7 +61,7 @@ struct TilePlace {
     int tile;
 };
 
-// Of queries.
+// The tile of queries that this block works on.
 __device__ inline TilePlace tile_place(const AttentionKernel& kernel, int tiles) {
     const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) / tiles;
     const auto head = static_cast<int>(index % kernel.heads);
