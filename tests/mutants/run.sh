@@ -22,9 +22,9 @@ export HEADSCOPE_VULKAN_DISABLE=tuning # what was faster here once proves nothin
 readonly LIMIT=900 # seconds for one run of one family on one device
 # What shows a family's bugs in CUDA's kernels: a case of a size that they are made for.
 declare -rA CUDA_OPS=([attention]="attention,attention_backward" [matmul]=matmul [search]=log_softmax_top_k
-    [bias]=bias_activation_backward [embedding]=embed_backward)
+    [bias]=bias_activation_backward [embedding]=embed_backward [rotary]=rotate)
 declare -rA CUDA_CASES=([attention]='[2, 1, 40, 64]' [matmul]='[16, 17]' [search]='[2, 8203]' [bias]='[3, 71, 40]'
-    [embedding]='[2, 3]')
+    [embedding]='[2, 3]' [rotary]='[2, 3, 5, 8]')
 
 texts_alone=false
 if [ "${1:-}" = --texts ]; then
@@ -385,6 +385,10 @@ mutant bias cuda 'dropout of each part of the rows begins with a sentence' backe
     'begin / parts.length, begin % parts.length, column' 'begin / parts.length, 0, column'
 mutant embedding cuda 'a run of ids begins where its lane stands' backends/cuda/embedding.cu \
     'static_cast<std::int32_t>(index - lane + other)' 'static_cast<std::int32_t>(index)'
+mutant rotary cuda 'the second column of a pair turns the other way' backends/cuda/rotary.cu \
+    'b * cosine[i] + a * turning.sign' 'b * cosine[i] - a * turning.sign'
+mutant rotary cuda 'neighbours are paired as halves are' backends/cuda/rotary.cu \
+    'turning.neighbours ? values[2 * i / N][2 * i % N]' 'turning.neighbours ? values[0][i]'
 mutant search cuda 'parts of a row are added as if they had one largest logit' backends/cuda/top_k.cu \
     ' * rescale(own, largest)' ''
 mutant search cuda 'the best of a list is found again' backends/cuda/top_k.cu '++own;' ''
