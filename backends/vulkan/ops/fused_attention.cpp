@@ -49,10 +49,22 @@ Attention groups_apart(Backend& backend, const Attention& op, std::int64_t first
 
 constexpr std::int64_t kDeepest = 128;  // deeper heads have no kernels
 constexpr std::int64_t kRowWords = 4;   // for each query, from attend_backward_rows.comp
-// Of the loops of a kernel on llvmpipe, with some room for those beside the longest.
+// llvmpipe leaves a loop after 65,535 turns. Kernels have a few more turns than these, before and behind the keys.
 constexpr std::int64_t kMostTurns = 60000;
 // Up to this many queries, each gets a workgroup whose invocations share the keys.
 constexpr std::int64_t kFewQueries = 4;
+
+// The turns of the longest loop of an op's kernels, over keys or, for the gradients of keys, over the queries of all
+// heads that share them. Where each query has a workgroup, at least four invocations share its keys.
+template <class Op>
+std::int64_t turns_of_loop(const Op& op, bool with_backward) {
+    const std::int64_t queries = op.q.dim(2);
+    const std::int64_t keys = op.mask.most(op.k.dim(2));
+    if (with_backward) {
+        return std::max(keys, op.mask.most(queries) * heads_of_group(op));
+    }
+    return queries <= kFewQueries ? keys / 4 : keys;
+}
 
 // What attend_backward_rows.comp writes: the dropout rule, and for each head three numbers of its own and its queries.
 Shape backward_rows(const AttentionBackward& op) {
@@ -78,17 +90,14 @@ std::int64_t VulkanBackend::deepest_in_registers() const {
 //   64 sentences, one query of 10, 30, 60 keys   0.8 to 1.1, 1.3 to 2.1, 2.1 to 2.9
 // One query is faster fused at any depth; otherwise heads of 64 columns lose a tenth and heads of 128 take three times
 // as long. Weights that do not fit a binding are never written, nor those that a narrow window leaves mostly 0, nor
-// those of a long sentence (long_attention.h). Backward, the queries of all heads that share keys pass in one loop,
-// which llvmpipe leaves after 65,535 turns.
+// those of a long sentence (long_attention.h), unless it is too long for the loops of llvmpipe.
 template <class Op>
 bool VulkanBackend::fuses(const Op& op, bool with_backward) const {
     const Tensor& q = op.q;
     const Tensor& k = op.k;
     const std::int64_t depth = std::max(q.dim(3), op.v.dim(3));
     const bool is_never_whole = op.mask.is_narrow(k.dim(2)) || is_long_attention(q.dim(2), k.dim(2));
-    const std::int64_t shared = heads_of_group(op);
-    const bool loops_end_early =
-        with_backward && shared > 1 && device_.capabilities().software && q.dim(2) * shared > kMostTurns;
+    const bool loops_end_early = device_.capabilities().software && turns_of_loop(op, with_backward) > kMostTurns;
     if (loops_end_early || depth > kDeepest || (op.compute != Compute::F32 && !is_never_whole) ||
         options_.fused_attention == FusedAttention::Never) {
         return false;
@@ -114,7 +123,8 @@ Support VulkanBackend::key_rows(std::int64_t depth) const {
 void VulkanBackend::attend_by_rows(const Attention& op) {
     const std::int64_t groups = op.k.dim(1);
     const std::int64_t depth = std::max(op.q.dim(3), op.v.dim(3));
-    const bool takes = op.q.dim(2) <= kFewQueries && op.dropout.rate == 0.0F &&
+    const bool loops_end_early = device_.capabilities().software && turns_of_loop(op, false) > kMostTurns;
+    const bool takes = !loops_end_early && op.q.dim(2) <= kFewQueries && op.dropout.rate == 0.0F &&
                        key_rows(depth).level == SupportLevel::Native &&
                        fit_bindings({&op.q, &op.out, &op.log_sums, &op.key_rows}) &&
                        (fit_bindings({&op.k, &op.v}) || !op.log_sums.defined());
