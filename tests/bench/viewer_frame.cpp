@@ -56,7 +56,7 @@ double timed(int repeats, const Work& work) {
     return median_ms(times);
 }
 
-void measure(int tokens, int heads, int repeats, const viewer::Fonts& fonts) {
+void measure(int tokens, int heads, int repeats, viewer::Fonts& fonts) {
     const AttentionRecord record = record_of(tokens, heads);
     AttentionSelection selection;
     const FigureOptions options{.look = {.text_size = 13.0, .tips = false}};

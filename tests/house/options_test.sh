@@ -9,8 +9,7 @@
 
 # COMMAND OPTION REASON: options that no script uses.
 cat >exceptions <<'TEXT'
-view --script needs a window and a display: tests/viewer_window/interface_test.cpp
-view --record the same
+view --record needs a window and a display: tests/viewer_window/interface_test.cpp
 TEXT
 
 commands_of() { # COMMAND..

@@ -115,11 +115,14 @@ std::vector<Batch> parts_for(const ModelConfig& config) {
 double masked_products(const ModelConfig& config, const std::vector<Batch>& parts) {
     const MultiplyAdds each = describe(config).multiply_adds;
     double surplus = 0.0;
-    const auto add = [&](std::int64_t sentences, std::int64_t length, bool causal, std::int64_t window, double pair) {
+    const auto add = [&](std::int64_t sentences, std::int64_t length, bool causal, const WindowedLayers& window,
+                         double pair) {
         for (std::int64_t query = 0; query < length; ++query) {
             for (std::int64_t key = 0; key < length; ++key) {
-                const bool allowed = (!causal || key <= query) && (window == 0 || std::abs(query - key) < window);
-                surplus += allowed ? 0.0 : 2.0 * static_cast<double>(sentences) * pair;
+                const double forbidding = causal && key > query                   ? 1.0
+                                          : std::abs(query - key) >= window.width ? window.share
+                                                                                  : 0.0;  // of the layers
+                surplus += forbidding * 2.0 * static_cast<double>(sentences) * pair;
             }
         }
     };

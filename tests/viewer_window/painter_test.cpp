@@ -62,6 +62,14 @@ public:
     Fonts fonts;
 };
 
+Drawing drawing_of(const Text& text) {
+    Drawing drawing;
+    drawing.width = 400.0;
+    drawing.height = 200.0;
+    drawing.primitives.push_back({.mark = {}, .colour = {}, .shape = text});
+    return drawing;
+}
+
 struct Box {
     float left = 1e9F, top = 1e9F, right = -1e9F, bottom = -1e9F;
 };
@@ -180,7 +188,7 @@ TEST_CASE("There is a face for every size that drawings use", "[painter]") {
 TEST_CASE("joined letters are drawn as glyphs, once they are loaded") {
     Canvas canvas;
     const Text text{100.0, 100.0, 20.0, Anchor::Start, false, false, "سلام"};
-    const Drawing drawing{.width = 400.0, .height = 200.0, .primitives = {{.mark = {}, .colour = {}, .shape = text}}};
+    const Drawing drawing = drawing_of(text);
     CHECK(canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F}).VtxBuffer.Size == 0);
     CHECK_FALSE(canvas.fonts.complete());
     canvas.next_frame();
@@ -215,7 +223,7 @@ TEST_CASE("characters that the embedded font lacks are loaded from a font that h
     CHECK(asked == 2);
 
     const Text text{100.0, 100.0, 20.0, Anchor::Start, false, false, "中文"};
-    const Drawing drawing{.width = 400.0, .height = 200.0, .primitives = {{.mark = {}, .colour = {}, .shape = text}}};
+    const Drawing drawing = drawing_of(text);
     canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F});
     canvas.next_frame();
     const Box box = box_of_vertices(canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F}));
@@ -229,7 +237,7 @@ TEST_CASE("characters that the embedded font lacks are loaded from a font that h
 TEST_CASE("characters that no font has are drawn as boxes") {
     Canvas canvas([](char32_t, bool) { return std::vector<FontFile>(); });
     const Text text{100.0, 100.0, 20.0, Anchor::Start, false, false, "道"};
-    const Drawing drawing{.width = 400.0, .height = 200.0, .primitives = {{.mark = {}, .colour = {}, .shape = text}}};
+    const Drawing drawing = drawing_of(text);
     const Box box = box_of_vertices(canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F}));
     CHECK(canvas.fonts.complete());
     CHECK(box.left == Approx(101.6F).margin(1.5F));
@@ -241,7 +249,7 @@ TEST_CASE("letters of the embedded font that the window does not load at first a
     Canvas canvas([](char32_t, bool) { return std::vector<FontFile>(); });
     constexpr ImWchar kAyb = 0x0531;  // Armenian
     const Text text{100.0, 100.0, 20.0, Anchor::Start, false, false, "Ա"};
-    const Drawing drawing{.width = 400.0, .height = 200.0, .primitives = {{.mark = {}, .colour = {}, .shape = text}}};
+    const Drawing drawing = drawing_of(text);
     canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F});
     CHECK_FALSE(canvas.fonts.complete());
     canvas.next_frame();

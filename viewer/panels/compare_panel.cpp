@@ -9,7 +9,6 @@
 #include "observe/derived_records.h"
 #include "paint/compose.h"
 #include "support/check.h"
-#include "text/normalised.h"
 #include "text/segmenter.h"
 #include "viewer/panels/controls.h"
 #include "viewer/panels/numbers.h"
@@ -185,13 +184,8 @@ void compare_controls(Controls& ui) {
         attention_choice(ui);
     }
     ui.heading("With another text");
-    const std::string before = ui.state().second;
     ui.edit("second", "of as many words, for the difference", ui.state().second);
-    const std::string& second = ui.state().second;
-    if (second != before && !is_empty_text(second) && !ui.scene().other.has_value() &&
-        ui.scene().main.model.has_value()) {
-        ui.session.compare_with(ui.session.model_path(), ui.session.device(), ui.scene().main.model->checkpoint);
-    }
+    ui.session.compare_texts();
     ui.heading("Or another model");
     const std::string& model = ui.field("compare.model", "name or path (empty: the same)");
     const std::string& device = ui.device_choice("compare.device");

@@ -7,6 +7,7 @@
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "support/check.h"
+#include "text/normalised.h"
 #include "viewer/session/session_paths.h"
 #include "viewer/session/view_model.h"
 
@@ -117,6 +118,16 @@ void Session::follow_checkpoint() {
     OpenRequest request = main_.open;
     request.checkpoint = wanted;
     start(main_, scene_.main, request);
+}
+
+void Session::compare_texts() {
+    if (scene_.state.second == compared_text_ || !scene_.main.model.has_value()) {
+        return;
+    }
+    compared_text_ = scene_.state.second;
+    if (!is_empty_text(compared_text_) && !scene_.other.has_value()) {
+        compare_with(model_path(), device(), scene_.main.model->checkpoint);
+    }
 }
 
 void Session::compare_with(const std::string& model, const std::string& device,

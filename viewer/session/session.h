@@ -58,6 +58,8 @@ public:
     void open(const std::string& path, const std::string& device);
     void open_checkpoint(std::int64_t step);
     // A path or a name as for open(), but of no view. `checkpoint` of a training; empty: the newest.
+    // With the second text, if there is one that was not compared before.
+    void compare_texts();
     void compare_with(const std::string& model, const std::string& device, std::optional<std::int64_t> checkpoint = {});
     void end_comparison();
     // Leaves out every head in turn, for this sentence and translation.
@@ -142,6 +144,7 @@ private:
     Worker::Tag neuron_tag_ = 0;
     std::optional<InsideRequest> asked_inside_;
     Tag inside_tag_ = 0;
+    std::string compared_text_;  // the second text when a comparison of texts began
     std::string asked_weights_;
     Worker::Tag weights_tag_ = 0;
     Worker::Tag measure_tag_ = 0;
