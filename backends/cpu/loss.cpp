@@ -37,7 +37,10 @@ struct RowLoss {
 // -sum of q.prior[c] log p[c], but without what only the logarithm of the total adds; the prior sums to 1.
 HEADSCOPE_CLONES float below_prior(const float* logits, std::int64_t classes, float largest, const float* prior) {
     return sum_over(classes, [&](std::int64_t c) {
-        return prior[c] == 0.0F ? 0.0F : prior[c] * (largest - logits[c]);  // 0 also of -inf
+        const float share = prior[c];
+        // Both are always read: GCC 12 adds wrong numbers where AVX2 reads one of them under a condition.
+        const float far = largest - logits[c];
+        return share == 0.0F ? 0.0F : share * far;  // 0 also of -inf
     });
 }
 

@@ -121,7 +121,7 @@ TEST_CASE("invocations that share the keys of few queries give the same as singl
     }
     const int share = std::min(8, std::stoi(limit_of(shared->device(), "subgroup size")));
     CHECK_THAT(attend_few(*shared, 1, 64, 64).kernels,
-               Catch::Contains("constants 64 64 0 33 " + std::to_string(share)));
+               Catch::Contains("constants 64 64 0 33 1 " + std::to_string(share)));
 }
 
 TEST_CASE("attention in 16 bits is unsupported without such storage, forward and backward", "[vulkan][attention]") {
