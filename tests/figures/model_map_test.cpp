@@ -170,7 +170,7 @@ TEST_CASE("Figure 2 has a linear layer for each of V, K and Q, and V passes by t
 TEST_CASE("The map names rotary positions and the groups of heads", "[model_map]") {
     const auto texts = [](const ModelConfig& config) {
         std::string all;
-        for (const auto& [primitive, text] : all_of<Text>(draw_model_map(config, {}), Role::Label)) {
+        for (const auto& [primitive, text] : all_of<Text>(draw_model_map(config, {}), Role::Note)) {
             all += text.content + "\n";
         }
         return all;
