@@ -445,10 +445,9 @@ inline std::vector<NamedConfig> mask_predict_configs() {
         c.positions.relative.distance = 4;
         c.attention.d_v = 3;
     });
-    vary("mask-predict, rotary positions", [](ModelConfig& c) {
-        c.positions.kind = Positions::None;
-        c.positions.rotary.kind = Rotary::Plain;
-    });
+    // Without sinusoids all masks would be equally likely, and rounding would choose among them.
+    vary("mask-predict, rotary positions beside sinusoids",
+         [](ModelConfig& c) { c.positions.rotary.kind = Rotary::Plain; });
     vary("mask-predict, restricted attention, positions from 0 to 1", [](ModelConfig& c) {
         c.mixer.decoder = MixerKind::Restricted;
         c.mixer.window = 2;
