@@ -145,7 +145,7 @@ private:
     void repetition() {
         const std::size_t end = std::min(rest_.find('}'), rest_.size());
         const std::string_view after = rest_.substr(std::min(end + 1, rest_.size()));
-        const bool exact = rest_.substr(0, end).find(',') == std::string_view::npos;
+        const bool exact = rest_.find(',') > end;
         if (rest_.starts_with("{,") || after.starts_with('+') || (exact && after.starts_with('?'))) {
             reject(rest_.substr(0, end + 2));
         }
