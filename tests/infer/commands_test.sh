@@ -439,44 +439,44 @@ else
     until=well_ended
     well_ended() { ended_with 0; }
     again="reopened vulkan:0 after a failure: the GPU was lost"
-    cut -f 1 data/train.tsv | head -n 100 >hundred.txt
-    cut -f 2 data/train.tsv | head -n 100 >hundred.target
-    run translate --model "$model" --device cpu --max-extra 8 --batch-tokens 64 hundred.txt
-    cp out hundred
-    lost_now_and_then translate --model "$model" --device vulkan --max-extra 8 --batch-tokens 64 hundred.txt
+    cut -f 1 data/train.tsv | head -n 40 >forty.txt
+    cut -f 2 data/train.tsv | head -n 40 >forty.target
+    run translate --model "$model" --device cpu --max-extra 8 --batch-tokens 64 forty.txt
+    cp out forty
+    lost_now_and_then translate --model "$model" --device vulkan --max-extra 8 --batch-tokens 64 forty.txt
     expect "a device that is lost sometimes is reopened" complains "$again"
-    expect "and loses no line" same out hundred
-    run translate --alignments --model "$model" --device cpu --max-extra 8 --batch-tokens 64 hundred.txt
+    expect "and loses no line" same out forty
+    run translate --alignments --model "$model" --device cpu --max-extra 8 --batch-tokens 64 forty.txt
     cp out aligned
-    lost_now_and_then translate --alignments --model "$model" --device vulkan --max-extra 8 --batch-tokens 64 hundred.txt
+    lost_now_and_then translate --alignments --model "$model" --device vulkan --max-extra 8 --batch-tokens 64 forty.txt
     expect "also one that reads weights in between" [ "$(grep -c "$again" err)" -ge 2 ]
     expect "with all results" same out aligned
     # Enough lines that a slow device gets some of each window, also beside the slow oracle.
-    for _ in $(seq 6); do cat hundred.txt; done >hundreds.txt
-    for _ in $(seq 6); do cat hundred; done >hundreds
+    for _ in $(seq 6); do cat forty.txt; done >several.txt
+    for _ in $(seq 6); do cat forty; done >several
     until=partly_done
     partly_done() { grep -qE '^vulkan:0: [1-9][0-9]* sentence' err && { complains "$again" || complains "vulkan:0 failed"; }; }
-    lost_now_and_then translate --model "$model" --device vulkan,cpu:oracle --max-extra 8 --batch-tokens 64 --stats hundreds.txt
+    lost_now_and_then translate --model "$model" --device vulkan,cpu:oracle --max-extra 8 --batch-tokens 64 --stats several.txt
     expect "beside another device it has done some work when it is lost" partly_done
     expect "as has the other" grep -qE '^cpu:oracle: [1-9][0-9]* sentence' err
-    expect "and no line is lost" same out hundreds
+    expect "and no line is lost" same out several
     both_again() { complains "$again" && complains "reopened vulkan:0 (2)"; }
     both_worked() { grep -qE '^vulkan:0: [1-9]' err && grep -qE '^vulkan:0 .2.: [1-9]' err; }
     until=both_done
     both_done() { ended_with 0 && both_again && both_worked; }
-    lost_now_and_then translate --model "$model" --device vulkan,vulkan --max-extra 8 --batch-tokens 64 --stats hundreds.txt
+    lost_now_and_then translate --model "$model" --device vulkan,vulkan --max-extra 8 --batch-tokens 64 --stats several.txt
     until=well_ended
     expect "two devices that are lost sometimes are reopened" both_again
     expect "and both work" both_worked
-    expect "and lose no line" same out hundreds
+    expect "and lose no line" same out several
 
-    run evaluate --source hundred.txt --reference hundred.target --model "$model" --max-extra 8 --batch-tokens 64 --device vulkan
+    run evaluate --source forty.txt --reference forty.target --model "$model" --max-extra 8 --batch-tokens 64 --device vulkan
     cp out evaluated
-    lost_now_and_then evaluate --source hundred.txt --reference hundred.target --model "$model" --max-extra 8 --batch-tokens 64 --device vulkan
+    lost_now_and_then evaluate --source forty.txt --reference forty.target --model "$model" --max-extra 8 --batch-tokens 64 --device vulkan
     expect "evaluate also reopens the device" [ "$(grep -c "$again" err)" -ge 2 ]
     expect "with the same result" same out evaluated
-    for _ in $(seq 70); do cat hundred.txt; done >many.txt
-    for _ in $(seq 70); do cat hundred.target; done >many.target
+    for _ in $(seq 70); do cat forty.txt; done >many.txt
+    for _ in $(seq 70); do cat forty.target; done >many.target
     run score --model "$model" --source many.txt --target many.target --device vulkan
     cp out scored
     lost_now_and_then score --model "$model" --source many.txt --target many.target --device vulkan
@@ -497,13 +497,13 @@ else
     expect "but not the reference" refused "out of memory on vulkan:0"
     # Later and later, until it is lost while others are compared with it.
     for at in 10 20 30 40 60 80 100 130 170 220 290 380 500 650 850 1100 1400; do
-        lost_at "$at" compare --model "$model" --max-extra 8 --devices vulkan,cpu,cpu:oracle --look 100 --json hundred.txt
+        lost_at "$at" compare --model "$model" --max-extra 8 --devices vulkan,cpu,cpu:oracle --look 40 --json forty.txt
         if [ -s out ]; then break; fi
     done
     expect "the reference may be lost later" complains "headscope: the reference vulkan:0 failed: "
     expect "which does not count as another device's failure" holds '.reference_failure and (.agrees | not) and (.devices | map(.agrees, .failure != "not compared") | any | not)'
     expect "and an error" eval 'ended_with 1 && complains "headscope: the reference vulkan:0 failed; cpu was not compared"'
-    lost_at 2 compare --model "$model" --device vulkan hundred.txt
+    lost_at 2 compare --model "$model" --device vulkan forty.txt
     expect "compare repeats once only" lost_twice
 fi
 
