@@ -157,8 +157,9 @@ Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask, c
 
 namespace {
 
+// The nearest to 1 / sqrt(d_k), as PyTorch rounds it.
 float scale_of(const Scoring& scoring, std::int64_t d_k) {
-    return scoring.scaled ? 1.0F / std::sqrt(static_cast<float>(d_k)) : 1.0F;
+    return scoring.scaled ? static_cast<float>(1.0 / std::sqrt(static_cast<double>(d_k))) : 1.0F;
 }
 
 // The fused op, which never exposes its weights; `out` is [batch, queries, heads * d_v].
