@@ -159,7 +159,7 @@ namespace {
 
 // The nearest to 1 / sqrt(d_k), as PyTorch rounds it.
 float scale_of(const Scoring& scoring, std::int64_t d_k) {
-    return scoring.scaled ? static_cast<float>(1.0 / std::sqrt(static_cast<double>(d_k))) : 1.0F;
+    return scoring.scale > 0.0F ? scoring.scale : static_cast<float>(1.0 / std::sqrt(static_cast<double>(d_k)));
 }
 
 // The fused op, which never exposes its weights; `out` is [batch, queries, heads * d_v].
@@ -204,9 +204,8 @@ Var attention_scores(Context& ctx, const Var& q, const Var& k, const Scoring& sc
 Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, const Var& V, const AttentionMask& mask,
            const DropoutRule& rule, const Scoring& scoring) {
     const std::int64_t heads = Q.shape()[1];
-    const std::int64_t d_k = Q.shape()[3];
     const std::int64_t d_v = V.shape()[3];
-    const float scale = scale_of(scoring, d_k);
+    const float scale = scale_of(scoring, Q.shape()[3]);
     const DType dtype = Q.value().dtype;
     const Tensor out = ctx.backend.empty({Q.shape()[0], Q.shape()[2], heads * d_v}, dtype);
     const bool recorded = wants_gradient(ctx, Q, K) || wants_gradient(ctx, V, scoring.gain);

@@ -325,17 +325,21 @@ Var concatenate(Context& ctx, const Var& a, const Var& b) {
     return y;
 }
 
-Var copied(Context& ctx, const Var& x) {
-    if (!records(ctx, {&x})) {
-        return x;
-    }
+Var copy_of(Context& ctx, const Var& x) {
     const Tensor out = ctx.backend.empty(x.shape(), x.value().dtype);
     ctx.backend.run(Copy{.x = x.value(), .out = out});
-    Var y(out, true);
-    ctx.tape->record("copied", {}, [x = x.without_value(), y = y.without_value()](Backend& backend) {
-        x.add_gradient(backend, y.gradient());
-    });
+    const bool recorded = records(ctx, {&x});
+    Var y(out, recorded);
+    if (recorded) {
+        ctx.tape->record("copied", {}, [x = x.without_value(), y = y.without_value()](Backend& backend) {
+            x.add_gradient(backend, y.gradient());
+        });
+    }
     return y;
+}
+
+Var copied(Context& ctx, const Var& x) {
+    return records(ctx, {&x}) ? copy_of(ctx, x) : x;
 }
 
 Var dropout(Context& ctx, const Var& x, const DropoutRule& rule) {

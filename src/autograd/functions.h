@@ -78,7 +78,9 @@ Var depthwise(Context& ctx, const Var& x, const Var& weights, const Neighbours& 
 // Spends scores [batch, heads, queries, keys]. `by_distance` [2 D + 1, heads] may be undefined.
 Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask, const Var& by_distance = {});
 
-// A copy of x, or without a tape x itself: for what may be spent although its own function still needs its result.
+// A contiguous copy of x, which may be a view.
+Var copy_of(Context& ctx, const Var& x);
+// The same, or without a tape x itself: for what may be spent although its own function still needs its result.
 Var copied(Context& ctx, const Var& x);
 
 // `dropout` leaves x unchanged, `dropout_spending` does not.
@@ -99,7 +101,7 @@ Var embed(Context& ctx, const EmbedOperands& operands);
 
 // The scores of attention: dot products, or additive ones if `gain` is defined.
 struct Scoring {
-    bool scaled = true;    // products are divided by sqrt(d_k)
+    float scale = 0.0F;    // of products; 0: 1 / sqrt(d_k)
     Var gain = {};         // AdditiveScores::gain, [heads, d_k]
     Var by_distance = {};  // added to them: MaskedSoftmax::by_distance, [2 D + 1, heads]; may be undefined
     Tensor key_rows = {};  // of which row K and V are: Attention::key_rows, only of dot products that nobody observes

@@ -47,7 +47,7 @@ Heads random_heads(Backend& backend, const ScoreKind& kind, std::int64_t d_k, st
     };
     Heads heads{.q = unit(0), .k = unit(1), .v = unit(2), .scoring = {}};
     const std::string score = kind.model.value("attention.score", "scaled_dot_product");
-    heads.scoring.scaled = score != "dot_product";
+    heads.scoring.scale = score == "dot_product" ? 1.0F : 0.0F;
     if (score == "additive") {
         // As a model begins: Glorot and Bengio's variance.
         const Tensor gain = unit_noise(backend, {kHeads, d_k}, 3);

@@ -35,8 +35,8 @@ double ModelColumn::height() const {
     }
     const double transform =
         config_.output.transform != OutputTransform::None ? kTallBlock + kLowBlock + 2.0 * kBlockGap : 0.0;
-    return box_height() + 3.0 * kBlockGap + kTallBlock + kLowBlock + 1.4 + (pre() ? kLowBlock + kBlockGap : 0.0) +
-           transform;
+    return box_height() + 3.0 * kBlockGap + kTallBlock + kLowBlock + 1.4 +
+           (config_.norm.of_stack() ? kLowBlock + kBlockGap : 0.0) + transform;
 }
 
 double ModelColumn::height_below(const ModelConfig& config) {
@@ -73,25 +73,49 @@ std::vector<ModelColumn::Part> ModelColumn::parts() const {
         }
         const bool ends = !config_.attention.cross && plan_.stack == std::string("encoder") &&
                           plan_.chosen == plan_.layers;  // it hands its state over, and adds nothing
-        if (ends && !pre()) {
-            found.push_back({block, block.title, block_detail(block), false, false});
-            continue;
-        }
-        const Block& norm = block_at(block.prefix + "norm.", BlockKind::Norm);
-        if (pre()) {
-            found.push_back({norm, norm.title, "", !ends, false});
-        }
-        found.push_back({block, block.title, block_detail(block), !pre(), false});
-        if (!ends) {
-            found.push_back({norm, pre() ? "Add" : "Add & " + norm.title, "", false, true});
-        }
+        add_sublayer(block, ends, found);
     }
     return found;
 }
 
+void ModelColumn::add_sublayer(const Block& block, bool ends, std::vector<Part>& found) const {
+    const NormConfig& config = config_.norm;
+    const bool reads_same = !found.empty() && found.back().passes_by;
+    if (reads_same && config.parallel == ParallelLayers::OneNorm) {
+        const Block& norm = found.front().block;
+        found.push_back({.block = block, .name = block.title, .detail = block_detail(block), .reads_same = true});
+        found.push_back({.block = norm, .name = "Add", .residual_to = true});
+        return;
+    }
+    if (ends && !config.of_inputs()) {
+        found.push_back({.block = block, .name = block.title, .detail = block_detail(block)});
+        return;
+    }
+    const Block& norm = block_at(block.prefix + "norm.", BlockKind::Norm);
+    if (config.of_inputs()) {
+        found.push_back(
+            {.block = norm, .name = norm.title, .residual_from = !ends && !reads_same, .reads_same = reads_same});
+    }
+    found.push_back({.block = block,
+                     .name = block.title,
+                     .detail = block_detail(block),
+                     .residual_from = !config.of_inputs(),
+                     .passes_by = config.parallel != ParallelLayers::None && !reads_same});
+    if (ends || found.back().passes_by) {
+        return;
+    }
+    if (config.of_outputs()) {
+        const bool own = config.placement == NormPlacement::Sandwich;
+        const Block& last = own ? block_at(block.prefix + "output_norm.", BlockKind::Norm) : norm;
+        found.push_back({.block = last, .name = last.title});
+    }
+    const bool normed = config.placement == NormPlacement::Post;
+    found.push_back({.block = norm, .name = normed ? "Add & " + norm.title : "Add", .residual_to = true});
+}
+
 // Three arrows need more room than one.
 double ModelColumn::gap_below(std::size_t part) const {
-    const double padding = part == 0 ? kPadding - kBlockGap : 0.0;
+    const double padding = part == 0 ? kPadding - kBlockGap : parts_[part].reads_same ? kBlockGap : 0.0;
     return padding + (parts_[part].block.kind == BlockKind::Attention ? 2.2 : kBlockGap);
 }
 
@@ -113,7 +137,7 @@ void ModelColumn::draw(double x, double bottom) {
     layer_numbers(box);
     draw_parts(box);
     top_ = box.y;
-    if (pre() && (config_.attention.cross || plan_.writes)) {
+    if (config_.norm.of_stack() && (config_.attention.cross || plan_.writes)) {
         stack_on(block_at(plan_.stack + ".norm.", BlockKind::Norm), false);
     }
     if (plan_.writes) {
@@ -121,23 +145,30 @@ void ModelColumn::draw(double x, double bottom) {
     }
 }
 
+double ModelColumn::edge(bool of_residual, double away) const {
+    return of_residual == plan_.mirrored ? x_ + kBlockWidth / 2.0 + away : x_ - kBlockWidth / 2.0 - away;
+}
+
 void ModelColumn::draw_parts(const Rect& box) {
     const double left = x_ - kBlockWidth / 2.0;
     double below = box.y + box.height;  // the top of what is drawn so far
-    double leaves = below;
-    const double side = plan_.mirrored ? left + kBlockWidth + 0.8 : left - 0.8;
+    Begins begins{.residual = below};
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         const Part& part = parts_[i];
         const double y = below - gap_below(i);
         const double middle = y - part.height() / 2.0;
-        arrows_into(part, below, y);
+        if (part.reads_same) {
+            begins.given = below;
+            arrow_beside(begins, y);
+        } else {
+            begins.read = part.passes_by ? below - kBlockGap * 0.4 : begins.read;
+            arrows_into(part, below, y);
+        }
         if (part.residual_from) {
-            leaves = below - (i == 0 ? kPadding * 0.5 : kBlockGap * 0.4);
+            begins.residual = below - (i == 0 ? kPadding * 0.5 : kBlockGap * 0.4);
         }
         if (part.residual_to) {
-            pen_.path(
-                {{x_, leaves}, {side, leaves}, {side, middle}, {plan_.mirrored ? left + kBlockWidth : left, middle}},
-                true);
+            lines_to_sum(begins, middle);
         }
         pen_.block(part.block, {left, y - part.height(), kBlockWidth, part.height()}, part.name, part.detail);
         if (part.block.attention == AttentionKind::Cross) {
@@ -148,6 +179,29 @@ void ModelColumn::draw_parts(const Rect& box) {
         below = y - part.height();
     }
     pen_.path({{x_, below}, {x_, box.y}}, false);
+}
+
+// The residual path, and beside the second of two parallel sub-layers what the first gives.
+void ModelColumn::lines_to_sum(const Begins& begins, double middle) {
+    const double side = edge(true, 0.8);
+    pen_.path({{x_, begins.residual}, {side, begins.residual}, {side, middle}, {edge(true), middle}}, true);
+    if (begins.given > 0.0) {
+        const double turn = begins.given - kBlockGap * 0.6;
+        const double other = edge(false, 0.8);
+        pen_.path({{x_, begins.given}, {x_, turn}, {other, turn}, {other, middle}, {edge(false), middle}}, true);
+    }
+}
+
+// Into the second of two parallel sub-layers, or its norm: from the residual path, or from the norm of the first.
+void ModelColumn::arrow_beside(const Begins& begins, double to) {
+    const bool one_norm = config_.norm.parallel == ParallelLayers::OneNorm;
+    const double side = edge(true, one_norm ? 0.4 : 0.8);
+    const double turn = to + kBlockGap * 0.7;
+    std::vector<Point> way{{side, turn}, {x_, turn}, {x_, to}};
+    if (one_norm) {
+        way.insert(way.begin(), {{x_, begins.read}, {side, begins.read}});
+    }
+    pen_.path(way, true);
 }
 
 // Keys, values and queries enter an attention by an arrow each. In cross-attention only the queries come from below,

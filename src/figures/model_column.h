@@ -45,20 +45,33 @@ private:
     struct Part {
         const Block& block;
         std::string name;
-        std::string detail;
+        std::string detail = {};
         bool residual_from = false;  // the residual path leaves below this part
         bool residual_to = false;    // and returns here
+        // Of two parallel sub-layers: what the first gives passes by the second, which reads what the first reads.
+        bool passes_by = false;
+        bool reads_same = false;
         double height() const;
     };
 
-    bool pre() const { return config_.norm.placement == NormPlacement::Pre; }
     std::vector<Part> parts() const;
+    void add_sublayer(const Block& block, bool ends, std::vector<Part>& found) const;
     double gap_below(std::size_t part) const;
     double box_height() const;
     const Block& block_at(const std::string& prefix, BlockKind kind) const;
     const Block& block_of(BlockKind kind, int index) const;
     void draw_parts(const Rect& box);
+    // Where lines of the layer shown begin: the residual path, and what parallel sub-layers read and give.
+    struct Begins {
+        double residual = 0.0;
+        double read = 0.0;
+        double given = 0.0;
+    };
+    void lines_to_sum(const Begins& begins, double middle);
     void arrows_into(const Part& part, double from, double to);
+    void arrow_beside(const Begins& begins, double to);
+    // The edge of the blocks on the side of the residual path or on the other one, and a line `away` from it.
+    double edge(bool of_residual, double away = 0.0) const;
     void layer_numbers(const Rect& box);
     void inputs(double bottom);
     void plus(double y);

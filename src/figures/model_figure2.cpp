@@ -106,9 +106,14 @@ private:
             all.push_back({"Add by distance, in self-attention", pen_.fill_of(BlockKind::RelativePositions)});
         }
         if (scaled()) {
-            all.push_back({fmt::format("Scale by 1/\u221a{}", attention_.d_k), pen_.fill_of(BlockKind::Norm)});
+            all.push_back({attention_.scale > 0.0 ? fmt::format("Scale by {:.4g}", attention_.scale)
+                                                  : fmt::format("Scale by 1/\u221a{}", attention_.d_k),
+                           pen_.fill_of(BlockKind::Norm)});
         }
         all.push_back({additive() ? "Sum of v tanh(Q + K)" : "MatMul", pen_.fill_of(BlockKind::Linear)});
+        if (attention_.query_key_norm != QueryKeyNorm::None) {
+            all.push_back({"Norm Q, K, in self-attention", pen_.fill_of(BlockKind::Norm)});
+        }
         return all;
     }
 

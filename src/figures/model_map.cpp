@@ -1,6 +1,7 @@
 #include "figures/model_map.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <fmt/format.h>
@@ -81,15 +82,21 @@ std::string heads_of(const AttentionConfig& attention) {
                                    : fmt::format("{} heads in {}", heads, counted(attention.kv_heads, "group"));
 }
 
+// "pre-norm"
+std::string norms_of(const NormConfig& norm) {
+    constexpr std::array kNames = {"post", "pre", "sandwich", "inside"};
+    return fmt::format("{}-norm{}", kNames[static_cast<std::size_t>(norm.placement)],
+                       norm.parallel == ParallelLayers::None ? "" : " in parallel");
+}
+
 std::string model_detail(const ModelConfig& config) {
     const std::string layers = traits(config.architecture).reads_source
                                    ? fmt::format("{} + {} layers", config.encoder_layers, config.decoder_layers)
                                    : fmt::format("{}: {}", name_of(config.architecture),
                                                  counted(config.encoder_layers + config.decoder_layers, "layer"));
-    return fmt::format("{}{}, d_model {}, {}, {}-norm, {} positions", layers,
+    return fmt::format("{}{}, d_model {}, {}, {}, {} positions", layers,
                        config.generation == Generation::MaskPredict ? ", mask-predict" : "", config.d_model,
-                       heads_of(config.attention), config.norm.placement == NormPlacement::Pre ? "pre" : "post",
-                       kind_of_positions(config));
+                       heads_of(config.attention), norms_of(config.norm), kind_of_positions(config));
 }
 
 // The encoder's output is the keys and values of every cross-attention, or the first states of recurrent layers.

@@ -73,11 +73,12 @@ std::int8_t number_of(Activation activation) {
 void check_for_ctranslate2(const ModelDirectory& model) {
     Problems problems(model.path);
     FormatLimits limits(model.config, problems);
-    limits.hold({"feed_forward.decoder_d_ff", "attention.decoder_heads", "norm.placement", "norm.epsilon",
-                 "positions.layout", "positions.first", "attention.bias", "feed_forward.bias", "output.bias",
-                 "embedding.tying", "embedding.scale", "frame.suppressed_ids"});
+    limits.hold({"feed_forward.decoder_d_ff", "attention.decoder_heads", "norm.epsilon", "positions.layout",
+                 "positions.first", "attention.bias", "feed_forward.bias", "output.bias", "embedding.tying",
+                 "embedding.scale", "frame.suppressed_ids"});
     limits.require("architecture", {"encoder-decoder"});
     limits.require("feed_forward.activation", {"relu", "gelu", "gelu_tanh", "gelu_sigmoid", "swish"});
+    limits.require("norm.placement", {"post", "pre"});
     limits.require("positions.kind", {"sinusoid", "learned"});
     limits.require("embedding.norm", {"none", "last"});
     require_source_frame(model, limits, true);

@@ -38,7 +38,7 @@ Block block_of(const ModelConfig& config, AttentionSite site) {
 MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& scope, AttentionSite site,
                                        DropoutSites& sites)
     : site_(site),
-      scaled_(config.attention.score != AttentionScore::DotProduct),
+      scale_(config.attention.product_scale()),
       heads_(config.attention.heads),
       groups_(config.attention.groups()),
       query_columns_(heads_ * config.attention.d_k),
@@ -66,6 +66,13 @@ MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& s
     if (config.attention.score == AttentionScore::Additive) {
         score_gain_ = scope.values("score.gain", {config.attention.heads, config.attention.d_k}, Initial::Glorot);
     }
+    if (!cross && config.attention.query_key_norm != QueryKeyNorm::None) {
+        const bool by_head = config.attention.query_key_norm == QueryKeyNorm::Head;
+        norms_ = {
+            .queries = scope.values("q_norm.gain", {by_head ? config.attention.d_k : query_columns_}, Initial::One),
+            .keys = scope.values("k_norm.gain", {by_head ? config.attention.d_k : key_columns_}, Initial::One),
+            .epsilon = config.norm.epsilon};
+    }
     scope.multiply_adds(cross                                     ? &MultiplyAdds::cross_pair
                         : site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_pair
                         : later_hidden(config, site.kind)         ? &MultiplyAdds::causal_pair
@@ -77,13 +84,29 @@ Var MultiHeadAttention::project(Context& ctx, const Var& x, const Var& weight, c
     return linear_activation(ctx, x, weight, bias, Activation::None);
 }
 
+Var MultiHeadAttention::normed(Context& ctx, const Var& x, const Var& gain, std::int64_t heads,
+                               const Turns& turns) const {
+    const Shape& shape = x.shape();
+    const std::int64_t columns = gain.shape()[0];
+    const Var rows = copy_of(ctx, x).reshape({shape[0], shape[1] * shape[2] / columns, columns});
+    const Var y = add_layer_norm(ctx, rows, Var(), gain, Var(), norms_.epsilon, {}, NormType::Rms).y;
+    const Var apart = y.reshape(shape).heads(heads);
+    rotate(ctx, apart, turns);
+    return apart;
+}
+
 MultiHeadAttention::Projected MultiHeadAttention::project_self(Context& ctx, const Var& x, const Turns& turns) const {
     const Var packed = project(ctx, x, queries_weight_, queries_bias_);  // [batch, length, columns of q, k and v]
+    const Var values = packed.narrow(2, query_columns_ + key_columns_, value_columns_).heads(groups_);
+    if (norms_.queries.defined()) {
+        return {normed(ctx, packed.narrow(2, 0, query_columns_), norms_.queries, heads_, turns),
+                {normed(ctx, packed.narrow(2, query_columns_, key_columns_), norms_.keys, groups_, turns), values},
+                Var()};
+    }
     rotate(ctx, packed.narrow(2, 0, query_columns_ + key_columns_).heads(heads_ + groups_), turns);
     const bool one_width = key_columns_ == value_columns_;
     return {packed.narrow(2, 0, query_columns_).heads(heads_),
-            {packed.narrow(2, query_columns_, key_columns_).heads(groups_),
-             packed.narrow(2, query_columns_ + key_columns_, value_columns_).heads(groups_)},
+            {packed.narrow(2, query_columns_, key_columns_).heads(groups_), values},
             one_width ? packed.narrow(2, query_columns_, 2 * key_columns_).heads(2 * groups_) : Var()};
 }
 
@@ -103,7 +126,7 @@ KeysAndValues MultiHeadAttention::split_memory(const Var& packed) const {
 Var MultiHeadAttention::attend_and_project(Context& ctx, const Var& queries, const KeysAndValues& to,
                                            const AttentionMask& mask, const Var& by_distance) const {
     const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.attention, dropout_site_);
-    const Scoring scoring{.scaled = scaled_, .gain = score_gain_, .by_distance = by_distance, .key_rows = to.rows};
+    const Scoring scoring{.scale = scale_, .gain = score_gain_, .by_distance = by_distance, .key_rows = to.rows};
     const Var q = at_site(ctx, "q", queries);
     const Var k = at_site(ctx, "k", to.keys);
     const Var v = at_site(ctx, "v", to.values);

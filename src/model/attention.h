@@ -30,7 +30,7 @@ public:
     struct Projected {
         Var queries;  // [batch, heads, length, d_k]
         KeysAndValues to;
-        Var both;  // [batch, 2 groups, length, d_k], keys first; undefined unless d_k = d_v
+        Var both;  // [batch, 2 groups, length, d_k], keys first; undefined unless d_k = d_v and keys are not normalised
     };
     Projected project_self(Context& ctx, const Var& x, const Turns& turns) const;
     Var project_queries(Context& ctx, const Var& x) const;
@@ -46,7 +46,15 @@ private:
     Var heads_at_site(Context& ctx, const Var& attended) const;
 
     AttentionSite site_;
-    bool scaled_;
+    // Of self-attention, undefined without `attention.query_key_norm`: gains of the norms of queries and keys.
+    struct QueryKeyGains {
+        Var queries, keys;
+        float epsilon = 0.0F;
+    };
+    // Queries or keys [batch, length, columns], `heads` of them, normalised and turned: [batch, heads, length, d_k].
+    Var normed(Context& ctx, const Var& x, const Var& gain, std::int64_t heads, const Turns& turns) const;
+
+    float scale_;
     std::int64_t heads_, groups_;
     std::int64_t query_columns_, key_columns_, value_columns_;  // of all heads or groups together
     // Self: queries_* are [q; k; v] in one. Cross: q alone, and [k; v] in memory_*. Biases may be undefined.
@@ -54,6 +62,7 @@ private:
     Var memory_weight_, memory_bias_;
     Var output_weight_, output_bias_;
     Var score_gain_;  // [heads, d_k] of additive scores, or undefined
+    QueryKeyGains norms_;
     std::uint32_t dropout_site_;
 };
 

@@ -15,10 +15,12 @@ namespace headscope {
 
 enum class Architecture : std::uint8_t { EncoderDecoder, CausalLm, MaskedLm };
 enum class Generation : std::uint8_t { LeftToRight, MaskPredict };
-enum class NormPlacement : std::uint8_t { Post, Pre };
+enum class NormPlacement : std::uint8_t { Post, Pre, Sandwich, Inside };
+enum class ParallelLayers : std::uint8_t { None, OneNorm, TwoNorms };
 enum class MixerKind : std::uint8_t { SelfAttention, Restricted, Convolution, Lstm, Gru };
 enum class ConvolutionForm : std::uint8_t { Contiguous, Separable };
 enum class AttentionScore : std::uint8_t { ScaledDotProduct, DotProduct, Additive };
+enum class QueryKeyNorm : std::uint8_t { None, Head, All };
 enum class Positions : std::uint8_t { Sinusoid, Learned, Index, Normalised, None };
 enum class RelativePositions : std::uint8_t { None, Buckets, LayerBuckets };
 enum class Rotary : std::uint8_t { None, Plain, Linear, Ntk, Yarn, Llama3, Factors };
@@ -40,12 +42,16 @@ struct AttentionConfig {
     std::int64_t d_k = 64;
     std::int64_t d_v = 64;
     AttentionScore score = AttentionScore::ScaledDotProduct;
+    double scale = 0.0;
+    QueryKeyNorm query_key_norm = QueryKeyNorm::None;
     std::int64_t kv_heads = 0;
     bool bias = false;
     bool output_bias = true;
     bool cross = true;
     // The groups of heads that share keys and values.
     std::int64_t groups() const { return kv_heads > 0 ? kv_heads : heads; }
+    // What products of queries and keys are multiplied by; 0: 1 / sqrt(d_k).
+    float product_scale() const { return score == AttentionScore::DotProduct ? 1.0F : static_cast<float>(scale); }
     bool operator==(const AttentionConfig&) const = default;
 };
 
@@ -88,6 +94,13 @@ struct NormConfig {
     NormPlacement placement = NormPlacement::Post;
     NormType type = NormType::Layer;
     float epsilon = 1e-6F;
+    ParallelLayers parallel = ParallelLayers::None;
+    // Whether sub-layers read the norm of the residual stream, and whether their output is normalised before it is
+    // added.
+    bool of_inputs() const { return placement == NormPlacement::Pre || placement == NormPlacement::Sandwich; }
+    bool of_outputs() const { return placement == NormPlacement::Sandwich || placement == NormPlacement::Inside; }
+    // Whether a stack ends with a norm of its own.
+    bool of_stack() const { return placement != NormPlacement::Post; }
     bool operator==(const NormConfig&) const = default;
 };
 

@@ -102,6 +102,8 @@ private:
     }
 
     void recurrent() const {
+        require(config_.attention.cross || !config_.norm.of_outputs(), "norm.placement",
+                "must be \"post\" or \"pre\" without \"attention.cross\": the last layer of the encoder has no output");
         require(!config_.mixer.bidirectional || config_.d_model % 2 == 0, "d_model",
                 "must be even for two directions, found {}", config_.d_model);
     }

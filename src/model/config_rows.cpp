@@ -81,6 +81,12 @@ const Need kAttentionBias = {"`attention.bias` is true", [](const Config& c) { r
 const Need kMaskedLm = {"`architecture` is `\"masked-lm\"`", [](const Config& c) { return !has_decoder(c); }};
 const Need kDotProducts = {"`attention.score` is `\"scaled_dot_product\"` or `\"dot_product\"`",
                            [](const Config& c) { return c.attention.score != AttentionScore::Additive; }};
+const Need kScaledProducts = {"`attention.score` is `\"scaled_dot_product\"`",
+                              [](const Config& c) { return c.attention.score == AttentionScore::ScaledDotProduct; }};
+const Need kPreNorm = {"`norm.placement` is `\"pre\"`",
+                       [](const Config& c) { return c.norm.placement == NormPlacement::Pre; }};
+const Need kOneStack = {"`architecture` is not `\"encoder-decoder\"`",
+                        [](const Config& c) { return c.architecture != Architecture::EncoderDecoder; }};
 const Need kNotNormalised = {"`positions.kind` is not `\"normalised\"`",
                              [](const Config& c) { return c.positions.kind != Positions::Normalised; }};
 const Need kExperts = {"`feed_forward.experts.count` is not 0",
@@ -188,6 +194,15 @@ ConfigFields<Config> layer_fields() {
                       {"additive", AttentionScore::Additive}},
                      "how well a query fits a key (3.2.1): their product divided by sqrt(d_k), or not (T5), or "
                      "v tanh(q + k) with a vector v of each head (Bahdanau et al., 2015)"),
+        number_field("attention.scale", at(&Config::attention, &AttentionConfig::scale), 0.0, 1e3,
+                     "what the product is multiplied by instead of 1 / sqrt(d_k) (Gemma 3); 0: that")
+            .only_if(kScaledProducts),
+        choice_field("attention.query_key_norm", at(&Config::attention, &AttentionConfig::query_key_norm),
+                     {{"none", QueryKeyNorm::None}, {"head", QueryKeyNorm::Head}, {"all", QueryKeyNorm::All}},
+                     "an RMS norm of the queries and one of the keys of self-attention, before rotary positions turn "
+                     "them, with `norm.epsilon`: of each head by itself (Qwen 3, Gemma 3), or of all heads together "
+                     "(OLMo 2)")
+            .only_if(needs_all_to_attend()),
         integer_field(
             "attention.kv_heads", at(&Config::attention, &AttentionConfig::kv_heads), 0, kMaxCounter,
             "heads of keys and values, each for as many neighbouring heads of queries (grouped queries, "
@@ -236,8 +251,21 @@ ConfigFields<Config> layer_fields() {
             .only_if(kExperts),
 
         choice_field("norm.placement", at(&Config::norm, &NormConfig::placement),
-                     {{"post", NormPlacement::Post}, {"pre", NormPlacement::Pre}},
-                     "LayerNorm(x + f(x)), as in 3.1; `\"pre\"`: x + f(LayerNorm(x)), and a norm after each stack"),
+                     {{"post", NormPlacement::Post},
+                      {"pre", NormPlacement::Pre},
+                      {"sandwich", NormPlacement::Sandwich},
+                      {"inside", NormPlacement::Inside}},
+                     "LayerNorm(x + f(x)), as in 3.1; `\"pre\"`: x + f(LayerNorm(x)); `\"sandwich\"` (Gemma 3): "
+                     "x + LayerNorm(f(LayerNorm(x))); `\"inside\"` (OLMo 2): x + LayerNorm(f(x)); all but `\"post\"` "
+                     "with a norm after each stack"),
+        choice_field("norm.parallel", at(&Config::norm, &NormConfig::parallel),
+                     {{"none", ParallelLayers::None},
+                      {"one_norm", ParallelLayers::OneNorm},
+                      {"two_norms", ParallelLayers::TwoNorms}},
+                     "both sub-layers of a layer read the same and are added together: x + f(LayerNorm(x)) + "
+                     "g(LayerNorm(x)), of one norm (GPT-J) or of one each (GPT-NeoX)")
+            .only_if(kPreNorm)
+            .only_if(kOneStack),
         choice_field(
             "norm.type", at(&Config::norm, &NormConfig::type),
             {{"layer", NormType::Layer}, {"rms", NormType::Rms}, {"batch", NormType::Batch}, {"none", NormType::None}},

@@ -1,5 +1,7 @@
 #include "model/residual.h"
 
+#include <utility>
+
 #include "autograd/hooks.h"
 #include "backend/dropout_rule.h"
 
@@ -43,48 +45,93 @@ Normed LayerNorm::operator()(Context& ctx, const Var& x, const Var& residual, co
 }
 
 void Residuals::add_sublayer(const Scope& scope, DropoutSites& sites) {
-    norms_.emplace_back(config_, scope.in("norm"));
-    sites_.push_back(sites.next());
+    const NormConfig& norm = config_.norm;
+    Sublayer added{.norm = {}, .output_norm = {}, .site = sites.next(), .waits = waits_next()};
+    const bool is_second = norm.parallel != ParallelLayers::None && !added.waits;
+    if (!is_second || norm.parallel != ParallelLayers::OneNorm) {
+        added.norm.emplace(config_, scope.in("norm"));
+    }
+    if (norm.placement == NormPlacement::Sandwich) {
+        added.output_norm.emplace(config_, scope.in("output_norm"));
+    }
+    sublayers_.push_back(std::move(added));
+}
+
+// Of two parallel sub-layers, the first waits for the second.
+bool Residuals::waits_next() const {
+    return config_.norm.parallel != ParallelLayers::None && sublayers_.size() % 2 == 0;
 }
 
 void Residuals::end(const Scope& stack) {
-    if (pre()) {
-        norms_.emplace_back(config_, stack.in("norm"));
+    if (config_.norm.of_stack()) {
+        stack_norm_.emplace(config_, stack.in("norm"));
     }
 }
 
-Stream Residuals::start(Context& ctx, const Var& embedded, const Tensor& lengths) const {
-    if (!pre()) {
-        return {embedded, embedded, lengths};
+const LayerNorm* Residuals::norm_before(std::size_t sublayer) const {
+    if (sublayer == sublayers_.size()) {
+        return stack_norm_ ? &*stack_norm_ : nullptr;
     }
-    const Normed normed = norms_.front()(ctx, embedded, Var(), {}, lengths);
+    const std::optional<LayerNorm>& norm = sublayers_[sublayer].norm;
+    return config_.norm.of_inputs() && norm ? &*norm : nullptr;
+}
+
+Stream Residuals::read_by(Context& ctx, std::size_t sublayer, const Var& residual, const Tensor& lengths) const {
+    const LayerNorm* norm = norm_before(sublayer);
+    if (norm == nullptr) {
+        return {residual, residual, lengths};
+    }
+    const Normed normed = (*norm)(ctx, residual, Var(), {}, lengths);
     return {normed.sum, normed.y, lengths};
 }
 
+Stream Residuals::start(Context& ctx, const Var& embedded, const Tensor& lengths) const {
+    return read_by(ctx, 0, embedded, lengths);
+}
+
+Stream Residuals::wait(Context& ctx, std::size_t index, const Stream& stream, const Var& output,
+                       const DropoutRule& rule) const {
+    Stream next = sublayers_[index + 1].norm ? read_by(ctx, index + 1, stream.residual, stream.lengths) : stream;
+    next.waiting = dropout_spending(ctx, output, rule);
+    return next;
+}
+
 Stream Residuals::after(Context& ctx, std::size_t index, const Stream& stream, const Var& output) const {
-    const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.residual, sites_[index]);
-    const Normed result = norms_[pre() ? index + 1 : index](ctx, output, stream.residual, rule, stream.lengths);
-    return {pre() ? result.sum : result.y, result.y, stream.lengths};
+    const Sublayer& own = sublayers_[index];
+    const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.residual, own.site);
+    if (own.waits) {
+        return wait(ctx, index, stream, output, rule);
+    }
+    if (config_.norm.placement == NormPlacement::Post) {
+        const Var y = (*own.norm)(ctx, output, stream.residual, rule, stream.lengths).y;
+        return {y, y, stream.lengths};
+    }
+    Var added = output;
+    if (config_.norm.of_outputs()) {
+        const LayerNorm& norm = own.output_norm ? *own.output_norm : *own.norm;
+        added = norm(ctx, output, Var(), {}, stream.lengths).y;
+    }
+    const Var residual =
+        stream.waiting.defined() ? add_spending(ctx, stream.waiting, stream.residual) : stream.residual;
+    if (const LayerNorm* next = norm_before(index + 1)) {
+        const Normed result = (*next)(ctx, added, residual, rule, stream.lengths);
+        return {result.sum, result.y, stream.lengths};
+    }
+    const Var sum = add_spending(ctx, dropout_spending(ctx, added, rule), residual);
+    return {sum, sum, stream.lengths};
 }
 
 Var Residuals::last_norm(Context& ctx, const Var& residual) const {
-    return pre() ? norms_.back()(ctx, residual, Var(), {}, Tensor()).y : residual;
+    return read_by(ctx, sublayers_.size(), residual, Tensor()).normed;
 }
 
 Stream Residuals::at_site(Context& ctx, const std::string& layer, const char* name, std::size_t next,
                           const Stream& stream) const {
-    if (ctx.hooks == nullptr) {
+    if (ctx.hooks == nullptr || stream.waiting.defined()) {
         return stream;
     }
     const Var residual = headscope::at_site(ctx, layer, name, stream.residual);
-    if (residual.identity() == stream.residual.identity()) {
-        return stream;
-    }
-    if (!pre()) {
-        return {residual, residual, stream.lengths};
-    }
-    const Normed normed = norms_[next](ctx, residual, Var(), {}, stream.lengths);
-    return {normed.sum, normed.y, stream.lengths};
+    return residual.identity() == stream.residual.identity() ? stream : read_by(ctx, next, residual, stream.lengths);
 }
 
 void set_label(const Context& ctx, const std::string& part, const char* rest) {

@@ -58,7 +58,7 @@ Var SelfAttention::append(Context& ctx, const Cache& cache, const Cache::Layer& 
     const auto keep = [&](const Var& row, const Tensor& room) {
         ctx.backend.run(CacheAppend{.x = row.value(), .position = cache.slot, .cache = room.narrow(0, 0, cache.rows)});
     };
-    if (cached.self_both.defined()) {
+    if (cached.self_both.defined() && projected.both.defined()) {
         keep(projected.both, cached.self_both);
     } else {
         keep(projected.to.keys, cached.self_keys);

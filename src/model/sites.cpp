@@ -25,7 +25,10 @@ void add_layer(std::vector<std::string>& sites, const ModelConfig& config, Atten
     if (attends(config, self)) {
         add_attention(sites, mixer);
     }
-    sites.insert(sites.end(), {mixer + ".out", layer + ".residual_mid"});
+    sites.push_back(mixer + ".out");
+    if (config.norm.parallel == ParallelLayers::None) {
+        sites.push_back(layer + ".residual_mid");
+    }
     if (cross) {
         add_attention(sites, layer + ".cross_attention");
         sites.insert(sites.end(), {layer + ".cross_attention.out", layer + ".residual_cross"});

@@ -6,14 +6,15 @@
 //   <stack>.embedding.tokens               [length, embedding columns]  scaled, before positions and token types
 //   <stack>.embedding                      [length, d_model]            what the first layer gets
 //   <stack>.<layer>.residual_in            [length, d_model]            the residual stream before the layer,
-//                   residual_mid                                        after its mixer,
+//                   residual_mid                                        after its mixer, unless that is parallel to
+//                                                                       the feed-forward,
 //                   residual_cross                                      after its cross-attention,
 //                   residual_out                                        and after the layer; with post-norm after
 //                                                                       the norms
 //   <stack>.<layer>.self_attention.q       [heads, queries, d_k]        also k [kv_heads, keys, d_k] and v [kv_heads,
-//                                                                       keys, d_v]: projected, with rotary positions
-//                                                                       turned, and not scaled; the same of
-//                                                                       cross_attention
+//                                                                       keys, d_v]: projected, normalised if the model
+//                                                                       does, with rotary positions turned, and not
+//                                                                       scaled; the same of cross_attention
 //                   self_attention.weights [heads, queries, keys]       after the softmax
 //                   self_attention.z       [heads, queries, d_v]        the heads' outputs before their projection
 //                   self_attention.out     [length, d_model]            projected; also of "convolution" and

@@ -58,7 +58,7 @@ Stack::Stack(const Scope& scope, const ModelConfig& config, const StackPlan& pla
         const Scope first = layer.in(part);
         std::unique_ptr<Mixer> mixer = make_mixer(config, first, {plan.self, i}, sites);
         const bool ends = plan.returns_final_states && i + 1 == plan.layers;
-        if (!ends || config.norm.placement == NormPlacement::Pre) {
+        if (!ends || config.norm.of_inputs()) {
             residuals_.add_sublayer(first, sites);
         }
         if (ends) {

@@ -218,7 +218,8 @@ TEST_CASE("attention with a number for each distance agrees with central differe
     for (const std::int64_t distances : {1, 3, 7, 11}) {  // fewer than there are, all and more
         const auto function = [&](Context& ctx, const std::vector<Var>& in) {
             const AttentionMask mask{.causal = distances == 3};
-            return attend(ctx, {}, in[0], in[1], in[2], mask, {}, {.scaled = distances > 3, .by_distance = in[3]});
+            return attend(ctx, {}, in[0], in[1], in[2], mask, {},
+                          {.scale = distances > 3 ? 0.0F : 1.0F, .by_distance = in[3]});
         };
         const std::vector<Shape> shapes{{2, 3, 4, 5}, {2, 3, 4, 5}, {2, 3, 4, 2}, {distances, 3}};
         INFO(distances << " distances");

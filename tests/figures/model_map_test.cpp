@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -67,11 +68,39 @@ std::vector<ModelConfig> language_models() {
     return all;
 }
 
+// Other places of norms, and sub-layers in parallel.
+std::vector<ModelConfig> decoders_of_today() {
+    std::vector<ModelConfig> all;
+    const auto add = [&](NormPlacement placement, ParallelLayers parallel, QueryKeyNorm norm) {
+        ModelConfig config = language_models().front();
+        config.norm = {.placement = placement, .type = NormType::Rms, .parallel = parallel};
+        config.attention.query_key_norm = norm;
+        config.attention.scale = norm == QueryKeyNorm::Head ? 0.0625 : 0.0;
+        config.positions.kind = Positions::None;
+        config.positions.rotary.kind = Rotary::Plain;
+        all.push_back(config);
+    };
+    add(NormPlacement::Sandwich, ParallelLayers::None, QueryKeyNorm::Head);
+    add(NormPlacement::Inside, ParallelLayers::None, QueryKeyNorm::All);
+    add(NormPlacement::Pre, ParallelLayers::OneNorm, QueryKeyNorm::None);
+    add(NormPlacement::Pre, ParallelLayers::TwoNorms, QueryKeyNorm::None);
+    return all;
+}
+
 std::vector<ModelConfig> all_models() {
     std::vector<ModelConfig> all = models();
-    const std::vector<ModelConfig> more = language_models();
-    all.insert(all.end(), more.begin(), more.end());
+    for (const std::vector<ModelConfig>& more : {language_models(), decoders_of_today()}) {
+        all.insert(all.end(), more.begin(), more.end());
+    }
     return all;
+}
+
+std::multiset<std::string> labels_of(const ModelConfig& config) {
+    std::multiset<std::string> names;
+    for (const auto& [primitive, text] : all_of<Text>(draw_model_map(config, {}), Role::Label)) {
+        names.insert(text.content);
+    }
+    return names;
 }
 
 }  // namespace
@@ -143,14 +172,26 @@ TEST_CASE("A map shows the model's norms, and every layer once", "[model_map]") 
     }
 }
 
+TEST_CASE("A map shows where the norms of today's decoders are", "[model_map]") {
+    // With the norm of the stack.
+    const std::array<std::size_t, 4> norms{5, 3, 2, 3};
+    const std::array<std::size_t, 4> additions{2, 2, 1, 1};
+    const std::vector<ModelConfig> decoders = decoders_of_today();
+    for (std::size_t i = 0; i < decoders.size(); ++i) {
+        const std::multiset<std::string> names = labels_of(decoders[i]);
+        CAPTURE(i);
+        CHECK(names.count("Norm") == norms[i]);
+        CHECK(names.count("Add") == additions[i]);
+        CHECK(names.count("Norm Q, K, in self-attention") == (i < 2 ? 1 : 0));
+    }
+    CHECK(labels_of(decoders.front()).count("Scale by 0.0625") == 1);
+}
+
 TEST_CASE("Figure 2 has a linear layer for each of V, K and Q, and V passes by the scores", "[model_map]") {
     ModelConfig config = models().front();
     config.attention.heads = 16;
     const Drawing drawing = draw_model_map(config, {});
-    std::multiset<std::string> names;
-    for (const auto& [primitive, text] : all_of<Text>(drawing, Role::Label)) {
-        names.insert(text.content);
-    }
+    const std::multiset<std::string> names = labels_of(config);
     CHECK(names.count("Linear") == 4);  // and the one of the output
     CHECK(names.count("h = 16") == 1);
     CHECK(names.count("Concat") == 1);

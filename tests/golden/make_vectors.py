@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whole-model vectors for tests/model/golden_test.cpp, from an implementation of its own in PyTorch and float64.
 
-    python3 tests/golden/make_vectors.py            (needs torch; writes the *.safetensors files beside itself)
+    python3 tests/golden/make_vectors.py [CASE...]  (needs torch; writes the *.safetensors files beside itself)
 
 For each small configuration: parameters, a batch, logits, sums of smoothed loss and of nll, every gradient of the
 smoothed sum, and the parameters after ten steps of Adam under equation 3. Headscope keeps the scalars of its ops as
@@ -12,6 +12,7 @@ import json
 import math
 import pathlib
 import struct
+import sys
 
 import numpy
 import torch
@@ -91,6 +92,15 @@ CASES = {
                            "norm": "pre", "positions": "none", "d_k": 6, "d_v": 5, "attention.output_bias": False,
                            "positions.rotary.kind": "linear", "positions.rotary.factor": 3.0,
                            "positions.rotary.columns": 4, "positions.rotary.pairs": "neighbours"}, 0.0, "all"),
+    "sandwich": ({"norm": "sandwich", "norm_type": "rms", "layer_norm_epsilon": 0.1, "attention.scale": 0.4,
+                  "attention.query_key_norm": "head", "positions.rotary.kind": "plain", "encoder_layers": 1}, 0.1,
+                 "all"),
+    "inside": ({"norm": "inside", "attention.query_key_norm": "all", "layer_norm_epsilon": 0.1, "heads": 4,
+                "attention.kv_heads": 2, "attention_bias": True, "encoder_layers": 1}, 0.1, "all"),
+    "parallel": ({**LANGUAGE, "architecture": "causal-lm", "encoder_layers": 0, "decoder_layers": 2, "norm": "pre",
+                  "norm.parallel": "two_norms"}, 0.0, "all"),
+    "parallel_one": ({**LANGUAGE, "architecture": "masked-lm", "encoder_layers": 2, "decoder_layers": 0, "norm": "pre",
+                      "norm.parallel": "one_norm"}, 0.0, "all"),
 }
 
 
@@ -128,11 +138,15 @@ class Model:
         weight = self.get(f"{name}.weight", size, x.shape[-1])
         return F.linear(x, weight, self.get(f"{name}.bias", size) if bias else None)
 
+    def rms_norm(self, x, name):
+        mean = x.square().mean(-1, keepdim=True)
+        return self.get(f"{name}.gain", x.shape[-1]) * x / (mean + single(self.c["layer_norm_epsilon"])).sqrt()
+
     def norm(self, x, name):
         d = self.c["d_model"]
-        gain = self.get(f"{name}.gain", d)
         if self.c.get("norm_type") == "rms":
-            return gain * x / (x.square().mean(-1, keepdim=True) + single(self.c["layer_norm_epsilon"])).sqrt()
+            return self.rms_norm(x, name)
+        gain = self.get(f"{name}.gain", d)
         bias = self.get(f"{name}.bias", d)
         return F.layer_norm(x, (d,), gain, bias, single(self.c["layer_norm_epsilon"]))
 
@@ -140,8 +154,13 @@ class Model:
         c, biased = self.c, self.c["attention_bias"]
         h, d_k, d_v = c["heads"], c["d_k"], c["d_v"]
         groups = c.get("attention.kv_heads") or h
-        q = self.linear(x, f"{name}.q", h * d_k, biased).unflatten(-1, (h, d_k)).transpose(1, 2)
-        k = self.linear(memory, f"{name}.k", groups * d_k, biased).unflatten(-1, (groups, d_k)).transpose(1, 2)
+        q, k = self.linear(x, f"{name}.q", h * d_k, biased), self.linear(memory, f"{name}.k", groups * d_k, biased)
+        normed = c.get("attention.query_key_norm") if memory is x else None
+        if normed == "all":
+            q, k = self.rms_norm(q, f"{name}.q_norm"), self.rms_norm(k, f"{name}.k_norm")
+        q, k = q.unflatten(-1, (h, d_k)).transpose(1, 2), k.unflatten(-1, (groups, d_k)).transpose(1, 2)
+        if normed == "head":
+            q, k = self.rms_norm(q, f"{name}.q_norm"), self.rms_norm(k, f"{name}.k_norm")
         v = self.linear(memory, f"{name}.v", groups * d_v, biased).unflatten(-1, (groups, d_v)).transpose(1, 2)
         if memory is x and "positions.rotary.kind" in c:
             q, k = self.turned(q), self.turned(k)
@@ -150,7 +169,7 @@ class Model:
             gain = self.get(f"{name}.score.gain", h, d_k)
             scores = torch.einsum("bhqkd,hd->bhqk", (q[:, :, :, None] + k[:, :, None]).tanh(), gain)
         else:
-            scale = single(1.0 / math.sqrt(d_k) if c.get("scale_attention", True) else 1.0)
+            scale = single(c.get("attention.scale") or (1.0 / math.sqrt(d_k) if c.get("scale_attention", True) else 1.0))
             scores = torch.einsum("bhqd,bhkd->bhqk", q, k) * scale
         lost = blocked.all(-1, keepdim=True)  # a pad may be farther than the window from all that is no pad
         weights = scores.masked_fill((blocked & ~lost)[:, None], -math.inf).softmax(-1).masked_fill(lost[:, None], 0.0)
@@ -250,9 +269,21 @@ class Model:
                 "swish": F.silu}[self.c["activation"]](x)
 
     def sublayer(self, x, name, function):
+        if self.c["norm"] == "inside":
+            return x + self.norm(function(x), f"{name}.norm")
+        if self.c["norm"] == "sandwich":
+            return x + self.norm(function(self.norm(x, f"{name}.norm")), f"{name}.output_norm")
         if self.c["norm"] == "pre":
             return x + function(self.norm(x, f"{name}.norm"))
         return self.norm(x + function(x), f"{name}.norm")
+
+    def add_feed_forward(self, x, before, layer):
+        """`before`: what the layer began with, which a parallel feed-forward reads."""
+        name, parallel = f"{layer}.feed_forward", self.c.get("norm.parallel")
+        if parallel is None:
+            return self.sublayer(x, name, lambda y: self.feed_forward(y, name))
+        norm = f"{layer}.self_attention.norm" if parallel == "one_norm" else f"{name}.norm"
+        return x + self.feed_forward(self.norm(before, norm), name)
 
     def positions(self, stack, shape, lengths):
         c, (batch, length) = self.c, shape
@@ -287,6 +318,7 @@ class Model:
         states, kind = [], self.c.get("encoder_mixer")
         for i in range(self.c["encoder_layers"]):
             name = f"encoder.layers.{i}"
+            before = x
             blocked = padding[:, None, :] | self.far("encoder", source.shape[1])
 
             def recur(y):
@@ -301,8 +333,8 @@ class Model:
                 x = self.sublayer(x, f"{name}.recurrent", recur)
             else:
                 x = self.mix(x, "encoder", i, blocked, padding)
-            x = self.sublayer(x, f"{name}.feed_forward", lambda y: self.feed_forward(y, f"{name}.feed_forward"))
-        return self.norm(x, "encoder.norm") if self.c["norm"] == "pre" else x
+            x = self.add_feed_forward(x, before, name)
+        return x if self.c["norm"] == "post" else self.norm(x, "encoder.norm")
 
     def decode(self, target_in, memory, padding, target_lengths=None):
         """`target_lengths`: of texts that are read in both directions."""
@@ -314,6 +346,7 @@ class Model:
         kind = self.c["decoder_mixer"]
         for i in range(self.c["decoder_layers"]):
             name = f"decoder.layers.{i}"
+            before = x
             if kind in ("lstm", "gru"):
                 start = None if self.c["cross_attention"] else memory[i]
                 lengths = torch.full((len(target_in),), length)
@@ -325,8 +358,8 @@ class Model:
                 blocked = padding[:, None, :].expand(-1, length, -1)
                 x = self.sublayer(x, f"{name}.cross_attention",
                                   lambda y: self.attention(y, memory, blocked, f"{name}.cross_attention"))
-            x = self.sublayer(x, f"{name}.feed_forward", lambda y: self.feed_forward(y, f"{name}.feed_forward"))
-        return self.norm(x, "decoder.norm") if self.c["norm"] == "pre" else x
+            x = self.add_feed_forward(x, before, name)
+        return x if self.c["norm"] == "post" else self.norm(x, "decoder.norm")
 
     def logits(self, batch):
         c = self.c
@@ -488,4 +521,6 @@ def make_case(name, changes, epsilon, smoothing, seed):
 
 if __name__ == "__main__":
     for number, (case, (settings, rate, form)) in enumerate(CASES.items()):
+        if len(sys.argv) > 1 and case not in sys.argv[1:]:
+            continue
         make_case(case, settings, rate, form, 10 + number)

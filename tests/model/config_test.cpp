@@ -181,8 +181,9 @@ TEST_CASE("errors of reading name file, key, the expected and the found value") 
                Contains("\"attention.heads\"") && Contains("18446744073709551615"));
     CHECK_THAT(parse_error({{"encoder_layers", 4294967296}}), Contains("\"encoder_layers\""));
     CHECK_THAT(parse_error({{"pad_id", -2147483649}}), Contains("\"frame.pad_id\""));
-    CHECK_THAT(parse_error({{"norm", "sandwich"}}),
-               Contains("\"norm.placement\"") && Contains("\"post\", \"pre\"") && Contains("\"sandwich\""));
+    CHECK_THAT(parse_error({{"norm", "between"}}), Contains("\"norm.placement\"") &&
+                                                       Contains("\"post\", \"pre\", \"sandwich\", \"inside\"") &&
+                                                       Contains("\"between\""));
     CHECK_THAT(parse_error({{"activation", "none"}}),
                Contains("\"relu\", \"gelu\", \"gelu_tanh\", \"gelu_sigmoid\", \"swish\""));
     CHECK_THAT(parse_error({{"output_bias", 1}}), Contains("\"output.bias\"") && Contains("true or false"));

@@ -16,12 +16,19 @@ using namespace headscope;
 
 namespace {
 
-const std::vector<std::string> kCases = {
-    "paper",        "pre_norm", "untied",         "learned",      "biases",      "rms",           "causal",
-    "masked",       "bare",     "gelu_tanh",      "token_types",  "gpt2",        "bert",          "t5",
-    "t5_gated",     "index",    "normalised",     "concatenated", "convolution", "separable",     "convolution_gelu",
-    "lstm",         "gru",      "bidirectional",  "restricted",   "adaptive",    "additive",      "bahdanau",
-    "mask_predict", "experts",  "experts_switch", "grouped",      "rotary",      "rotary_partial"};
+const std::vector<std::string> kCases = {"paper",          "pre_norm",     "untied",
+                                         "learned",        "biases",       "rms",
+                                         "causal",         "masked",       "bare",
+                                         "gelu_tanh",      "token_types",  "gpt2",
+                                         "bert",           "t5",           "t5_gated",
+                                         "index",          "normalised",   "concatenated",
+                                         "convolution",    "separable",    "convolution_gelu",
+                                         "lstm",           "gru",          "bidirectional",
+                                         "restricted",     "adaptive",     "additive",
+                                         "bahdanau",       "mask_predict", "experts",
+                                         "experts_switch", "grouped",      "rotary",
+                                         "rotary_partial", "sandwich",     "inside",
+                                         "parallel",       "parallel_one"};
 
 // Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {
@@ -67,7 +74,9 @@ double error_of_norm(const std::vector<double>& found, const std::vector<double>
 // A bias of the keys adds the same to all products with a query, which softmax cancels. Its gradient is 0 in theory and
 // rounding noise in practice, which Adam turns into arbitrary steps.
 bool is_cancelled(const ModelConfig& config, const std::string& name) {
-    return config.attention.score != AttentionScore::Additive && name.ends_with(".k.bias") &&
+    const bool is_normed =
+        config.attention.query_key_norm != QueryKeyNorm::None && name.find("self_attention") != std::string::npos;
+    return !is_normed && config.attention.score != AttentionScore::Additive && name.ends_with(".k.bias") &&
            config.positions.rotary.kind == Rotary::None;
 }
 

@@ -99,11 +99,18 @@ std::vector<std::string> prefixes(const std::string& word, const ModelConfig& co
                 all.push_back(layer + ".convolution");
             }
             const AttentionKind self = stack == "encoder" ? AttentionKind::EncoderSelf : AttentionKind::DecoderSelf;
-            if (word == "attention" && attends(config, self)) {
+            const std::string cross = ".cross_attention";
+            const bool has_cross = stack == "decoder" && attends(config, AttentionKind::Cross);
+            for (const std::string& part : {"." + mixer, has_cross ? cross : "", std::string(".feed_forward")}) {
+                if (word == "sublayer" && !part.empty() && !ends_early(config, stack, i)) {
+                    all.push_back(layer + part);
+                }
+            }
+            if ((word == "attention" || word == "self") && attends(config, self)) {
                 all.push_back(layer + ".self_attention");
             }
-            if (word == "attention" && stack == "decoder" && attends(config, AttentionKind::Cross)) {
-                all.push_back(layer + ".cross_attention");
+            if (word == "attention" && has_cross) {
+                all.push_back(layer + cross);
             }
             if (is_recurrent(word, config, stack, i)) {
                 all.push_back(layer + ".recurrent");

@@ -86,13 +86,21 @@ std::int64_t closed_formula(const ModelConfig& config) {
     };
     const std::int64_t decoder_heads =
         config.attention.decoder_heads > 0 ? config.attention.decoder_heads : config.attention.heads;
+    // Of queries and keys of self-attention: one vector for every head, or one for all.
+    const auto normed = [&](std::int64_t heads) {
+        const std::int64_t groups = config.attention.kv_heads > 0 ? config.attention.kv_heads : heads;
+        const std::int64_t d_k = queries / heads;
+        return config.attention.query_key_norm == QueryKeyNorm::Head  ? 2 * d_k
+               : config.attention.query_key_norm == QueryKeyNorm::All ? (heads + groups) * d_k
+                                                                      : 0;
+    };
     const auto mixer = [&](MixerKind kind, bool both, std::int64_t heads) {
         if (kind == MixerKind::Lstm || kind == MixerKind::Gru) {
             return recurrent_parameters(d, kind, both ? 2 : 1);
         }
         const bool separable = config.mixer.convolution.form == ConvolutionForm::Separable;
         const std::int64_t matrix = (separable ? 1 : config.mixer.convolution.kernel) * d * d + d;
-        return kind != MixerKind::Convolution ? attention_of(heads)
+        return kind != MixerKind::Convolution ? attention_of(heads) + normed(heads)
                                               : (config.mixer.convolution.glu ? 2 : 1) * matrix +
                                                     (separable ? config.mixer.convolution.kernel * d : 0);
     };
@@ -104,10 +112,11 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t feed_forward = feed_forward_of(config.feed_forward.d_ff);
     const std::int64_t decoder_feed_forward =
         config.feed_forward.decoder_d_ff > 0 ? feed_forward_of(config.feed_forward.decoder_d_ff) : feed_forward;
-    const bool pre = config.norm.placement == NormPlacement::Pre;
+    const bool of_stack = config.norm.placement != NormPlacement::Post;
+    const std::int64_t sublayer_norms = (config.norm.placement == NormPlacement::Sandwich ? 2 : 1) * norm;
     const std::int64_t final_norms =
-        (pre ? 2 * norm : 0) + (config.embedding.norm != EmbeddingNorm::None ? 2 * norm : 0);
-    const std::int64_t cross = config.attention.cross ? attention_of(decoder_heads) + norm : 0;
+        (of_stack ? 2 * norm : 0) + (config.embedding.norm != EmbeddingNorm::None ? 2 * norm : 0);
+    const std::int64_t cross = config.attention.cross ? attention_of(decoder_heads) + sublayer_norms : 0;
     // The last layer of an encoder that hands over its states ends with them.
     const std::int64_t missing = config.attention.cross ? 0 : feed_forward + 2 * norm;
     const std::int64_t positions =
@@ -136,10 +145,10 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t output_bias = config.output.bias ? config.target_vocabulary : 0;
     const std::int64_t length = config.generation == Generation::MaskPredict ? config.max_length * (d + 1) : 0;
     return config.encoder_layers * (mixer(config.mixer.encoder, config.mixer.bidirectional, config.attention.heads) +
-                                    feed_forward + 2 * norm) -
+                                    feed_forward + 2 * sublayer_norms) -
            missing +
            config.decoder_layers *
-               (mixer(config.mixer.decoder, false, decoder_heads) + cross + decoder_feed_forward + 2 * norm) +
+               (mixer(config.mixer.decoder, false, decoder_heads) + cross + decoder_feed_forward + 2 * sublayer_norms) +
            final_norms + positions + relative + source + target + output_bias + length;
 }
 

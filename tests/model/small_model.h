@@ -135,6 +135,25 @@ inline std::vector<NamedConfig> varied_configs() {
         c.norm.placement = NormPlacement::Pre;
         c.norm.type = NormType::Rms;
     });
+    vary("norms before and after sub-layers, of queries and of keys by head", [](ModelConfig& c) {
+        c.norm.placement = NormPlacement::Sandwich;
+        c.norm.type = NormType::Rms;
+        c.attention.query_key_norm = QueryKeyNorm::Head;
+        c.attention.scale = 0.4;
+        c.positions.rotary.kind = Rotary::Plain;
+        c.decoder_layers = 2;
+    });
+    vary("norms of outputs, of all queries and of all keys, four heads of two keys", [](ModelConfig& c) {
+        c.norm.placement = NormPlacement::Inside;
+        c.attention.query_key_norm = QueryKeyNorm::All;
+        c.attention.heads = 4;
+        c.attention.kv_heads = 2;
+        c.attention.d_v = 3;
+    });
+    vary("batch norm of outputs", [](ModelConfig& c) {
+        c.norm.placement = NormPlacement::Inside;
+        c.norm.type = NormType::Batch;
+    });
     vary("adaptive softmax of three clusters", [](ModelConfig& c) {
         c.embedding.tying = Tying::Embeddings;
         c.output.adaptive.cutoffs = {4, 7, 10};
@@ -296,6 +315,22 @@ inline std::vector<NamedConfig> language_configs() {
         c.positions.kind = Positions::Learned;
         c.attention.bias = true;
         c.embedding.scale = false;
+    });
+    add("causal, as GPT-NeoX", Architecture::CausalLm, [](ModelConfig& c) {
+        c.decoder_layers = 2;
+        c.norm.placement = NormPlacement::Pre;
+        c.norm.parallel = ParallelLayers::TwoNorms;
+        c.positions.kind = Positions::None;
+        c.positions.rotary.kind = Rotary::Plain;
+        c.positions.rotary.columns = 2;
+        c.attention.bias = true;
+    });
+    add("causal, as GPT-J, RMS norm", Architecture::CausalLm, [](ModelConfig& c) {
+        c.decoder_layers = 2;
+        c.norm.placement = NormPlacement::Pre;
+        c.norm.type = NormType::Rms;
+        c.norm.parallel = ParallelLayers::OneNorm;
+        c.output.bias = true;
     });
     add("causal, without positions, gated", Architecture::CausalLm, [](ModelConfig& c) {
         c.positions.kind = Positions::None;
