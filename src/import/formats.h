@@ -29,6 +29,9 @@ ModelDirectory open_mt5(const std::string& folder, const nlohmann::json& config)
 ModelDirectory open_umt5(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_llama(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_gpt_neox(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_gptj(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_opt(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_bert(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_roberta(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_camembert(const std::string& folder, const nlohmann::json& config);

@@ -22,7 +22,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array kFamilies = {GgufFamily{.name = "llama", .alternating_rows = true}, GgufFamily{.name = "qwen2"}};
+constexpr std::array kGgufFamilies = {
+    GgufFamily{.name = "llama", .alternating_rows = true}, GgufFamily{.name = "qwen2"},
+    GgufFamily{.name = "qwen3", .query_key_norm = QueryKeyNorm::Head},
+    GgufFamily{.name = "gemma3", .query_key_norm = QueryKeyNorm::Head, .is_gemma = true}};
 
 // Keys that change nothing here.
 constexpr auto kKeys = std::to_array<KeyRule>({
@@ -33,6 +36,8 @@ constexpr auto kKeys = std::to_array<KeyRule>({
     {"tokenizer.huggingface.json"},
     {"*_token_id"},  // of gaps, classifiers and masks
     {"tokenizer.ggml.token_type_count"},
+    {"tokenizer.ggml.pre"},  // read for the kinds of tokenizers that need it
+    {"tokenizer.ggml.add_sep_token", "false"},
     {"*.vocab_size"},  // the rows of the table say it
     {"*.rope.scaling.finetuned"},
     {"*.tensor_data_layout", "\"Meta AI original pth\""},
@@ -41,6 +46,8 @@ constexpr auto kKeys = std::to_array<KeyRule>({
     {"*.expert_used_count", "0"},
     {"*.attention.clamp_kqv", "0.0"},
     {"*.use_parallel_residual", "false"},
+    {"*.attn_logit_softcapping", "0.0"},
+    {"*.final_logit_softcapping", "0.0"},
 });
 
 // Empty for a model of texts.
@@ -58,10 +65,10 @@ const GgufFamily& family_of(const ForeignConfig& config) {
         throw Error(fmt::format("{} holds {}, which is not a model of texts: give the file of the model itself",
                                 config.file(), other));
     }
-    const auto* found = std::ranges::find(kFamilies, name, &GgufFamily::name);
-    if (found == kFamilies.end()) {
+    const auto* found = std::ranges::find(kGgufFamilies, name, &GgufFamily::name);
+    if (found == kGgufFamilies.end()) {
         std::string names;
-        for (const GgufFamily& family : kFamilies) {
+        for (const GgufFamily& family : kGgufFamilies) {
             names += (names.empty() ? "" : ", ") + std::string(family.name);
         }
         throw Error(
@@ -146,6 +153,26 @@ void read_gguf_rotary(const ForeignConfig& config, const std::string& prefix, co
     }
 }
 
+// Gemma 3, of which files leave out what llama.cpp knows: the layers without a window, the base of those with one, and
+// that the largest model, of 62 layers, scales its queries by the width of d_model / heads columns.
+void set_gemma(const ForeignConfig& config, const std::string& prefix, ModelConfig& net) {
+    constexpr int kLayersOfLargest = 62;
+    net.feed_forward.activation = Activation::GeluTanh;
+    net.norm.placement = NormPlacement::Sandwich;
+    net.embedding.scale = true;
+    if (net.decoder_layers == kLayersOfLargest) {
+        net.attention.scale =
+            1.0 / std::sqrt(static_cast<double>(net.d_model) / static_cast<double>(net.attention.heads));
+    }
+    const std::int64_t period = config.integer(prefix + "attention.sliding_window_pattern", 6, 1);
+    net.mixer.decoder = MixerKind::Restricted;
+    net.mixer.window = config.required_integer(prefix + "attention.sliding_window", 1);
+    for (int layer = 1; layer <= net.decoder_layers; ++layer) {
+        net.mixer.window_pattern.push_back(layer % period == 0 ? 0 : 1);
+    }
+    net.positions.rotary.window_base = config.number(prefix + "rope.freq_base_swa", 10000.0);
+}
+
 ModelConfig gguf_network(const ForeignConfig& config, const GgufFamily& family, const TensorArchive& archive) {
     const std::string prefix = std::string(family.name) + ".";
     ModelConfig net;
@@ -160,7 +187,10 @@ ModelConfig gguf_network(const ForeignConfig& config, const GgufFamily& family, 
     net.feed_forward.gate = true;
     net.feed_forward.bias = false;
     const std::string heads = prefix + "attention.head_count";
-    set_heads(of_all_layers(config, heads, net.decoder_layers), config, heads, net);
+    net.attention.heads = of_all_layers(config, heads, net.decoder_layers);
+    if (!config.has(prefix + "attention.key_length") || !config.has(prefix + "attention.value_length")) {
+        set_heads(net.attention.heads, config, heads, net);
+    }
     const std::string groups = prefix + "attention.head_count_kv";
     net.attention.kv_heads =
         config.has(groups) ? of_all_layers(config, groups, net.decoder_layers) : net.attention.heads;
@@ -175,6 +205,10 @@ ModelConfig gguf_network(const ForeignConfig& config, const GgufFamily& family, 
     read_gguf_rotary(config, prefix, archive, net);
     net.embedding.scale = false;
     net.embedding.tying = archive.contains("output.weight") ? Tying::None : Tying::All;
+    net.attention.query_key_norm = family.query_key_norm;
+    if (family.is_gemma) {
+        set_gemma(config, prefix, net);
+    }
     return net;
 }
 

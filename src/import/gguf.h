@@ -9,10 +9,12 @@
 
 namespace headscope {
 
-// How a family's layers differ from Llama's.
+// How a family's layers differ from those of the others.
 struct GgufFamily {
     std::string_view name;          // "general.architecture"
     bool alternating_rows = false;  // of queries and keys, see TensorRow
+    QueryKeyNorm query_key_norm = QueryKeyNorm::None;
+    bool is_gemma = false;  // see set_gemma()
 };
 
 // The names of tensors.

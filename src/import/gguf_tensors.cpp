@@ -26,10 +26,14 @@ TensorMap gguf_tensors(const ModelConfig& net, const GgufFamily& family) {
         map.add_linear(theirs + "attn_v", attention + "v");
         map.add_linear(theirs + "attn_output", attention + "output");
         map.add_norm(theirs + "attn_norm", attention + "norm");
+        map.add_norm(theirs + "attn_q_norm", attention + "q_norm");
+        map.add_norm(theirs + "attn_k_norm", attention + "k_norm");
+        map.add_norm(theirs + "post_attention_norm", attention + "output_norm");
         map.add_linear(theirs + "ffn_gate", ours + "feed_forward.gate");
         map.add_linear(theirs + "ffn_up", ours + "feed_forward.inner");
         map.add_linear(theirs + "ffn_down", ours + "feed_forward.outer");
         map.add_norm(theirs + "ffn_norm", ours + "feed_forward.norm");
+        map.add_norm(theirs + "post_ffw_norm", ours + "feed_forward.output_norm");
     }
     map.ignore("rope_freqs.weight");  // read as positions.rotary.factors
     return map;

@@ -231,6 +231,21 @@ Tokenizer sentencepiece(const ForeignConfig& config, const GgufPieces& pieces, c
             std::move(vocabulary)};
 }
 
+// Texts also end with a turn or a message, if the file has pieces for these.
+void read_gguf_ends(const ForeignConfig& config, std::int64_t rows, ModelDirectory& model) {
+    std::vector<std::int32_t> ends{model.config.frame.eos_id};
+    for (const char* key : {"tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
+        const std::int32_t id = piece_id(config, key, rows);
+        if (id >= 0 && std::ranges::find(ends, id) == ends.end()) {
+            ends.push_back(id);
+        }
+    }
+    if (ends.front() >= 0 && ends.size() > 1) {
+        model.decoding = std::make_shared<const json>(json{{"ends", ends}});
+        model.decoding_origin = config.file();
+    }
+}
+
 }  // namespace
 
 void open_gguf_tokenizer(const ForeignConfig& config, std::int64_t rows, Problems& problems, ModelDirectory& model) {
@@ -263,14 +278,7 @@ void open_gguf_tokenizer(const ForeignConfig& config, std::int64_t rows, Problem
     }
     frame.eos_id = special.eos;
     frame.unk_id = model.target_tokenizer->unk_id();
-    for (const char* key : {"tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
-        const std::int32_t id = piece_id(config, key, rows);
-        if (id >= 0 && special.eos >= 0 && id != special.eos) {
-            model.remarks.push_back(fmt::format("{}: texts end with '{}' alone; '{}', of \"{}\", does not end them",
-                                                config.file(), pieces.texts[static_cast<std::size_t>(special.eos)],
-                                                pieces.texts[static_cast<std::size_t>(id)], key));
-        }
-    }
+    read_gguf_ends(config, rows, model);
     if (config.boolean("tokenizer.ggml.add_eos_token", false)) {
         problems.add(config.file(), "\"tokenizer.ggml.add_eos_token\" is true: only false is supported");
     }

@@ -39,6 +39,12 @@ const std::map<std::string, OpenFamily>& readers() {
                                                             {"mistral", open_llama},
                                                             {"phi3", open_llama},
                                                             {"qwen2", open_llama},
+                                                            {"qwen3", open_llama},
+                                                            {"gemma3_text", open_llama},
+                                                            {"olmo2", open_llama},
+                                                            {"gpt_neox", open_gpt_neox},
+                                                            {"gptj", open_gptj},
+                                                            {"opt", open_opt},
                                                             {"smollm3", open_llama},
                                                             {"bert", open_bert},
                                                             {"roberta", open_roberta},
@@ -155,7 +161,7 @@ Tying untied_tables(const TensorArchive& archive, const std::string& source, con
     return apart ? Tying::None : Tying::Embeddings;
 }
 
-void check_hugging_face(const ModelDirectory& model) {
+void check_hugging_face(const ModelDirectory& model, const char* length_key) {
     const ModelConfig& net = model.config;
     const bool continues = traits(net.architecture).continues_text;
     const bool yarn = net.positions.rotary.kind == Rotary::Yarn;
@@ -167,8 +173,7 @@ void check_hugging_face(const ModelDirectory& model) {
                     {"suppressed_ids", "suppress_tokens"},
                     {"source_vocabulary", "vocab_size"},
                     {"target_vocabulary", "vocab_size"},
-                    {"max_length",
-                     continues && net.positions.kind == Positions::Learned ? "n_positions" : "max_position_embeddings"},
+                    {"max_length", length_key},
                     {"positions.relative.buckets", "relative_attention_num_buckets"},
                     {"positions.relative.distance", "relative_attention_max_distance"},
                     {"positions.rotary.base", "rope_theta"},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -59,8 +60,19 @@ void check_tokenizer_settings(const nlohmann::json& settings, const std::string&
 // and the longest output.
 nlohmann::json generation_options(const ModelDirectory& model);
 
-// check_imported() with the keys of config.json.
-void check_hugging_face(const ModelDirectory& model);
+// What differs between decoders once their configuration is read.
+struct DecoderRules {
+    std::int32_t begin = -1;  // of a config.json without "bos_token_id"; -1: none
+    const char* prefix = "";  // of the tensors' names, if the file has the head of a task
+    std::function<TensorMap(const ModelConfig& net, const std::string& prefix)> tensors;
+    const char* length_key = "max_position_embeddings";
+};
+// Opens the rest of the folder of a causal model with this configuration: the tokenizer, the options and the weights.
+ModelDirectory open_decoder(const std::string& folder, const ForeignConfig& config, Problems& problems, ModelConfig net,
+                            const DecoderRules& rules);
+
+// check_imported() with the keys of config.json, of which `length_key` is that of max_length.
+void check_hugging_face(const ModelDirectory& model, const char* length_key = "max_position_embeddings");
 
 // How a family numbers the pieces of its SentencePiece model when no file says so.
 enum class SentencePieceIds : std::uint8_t { Fairseq, Camembert, T5, Mt5, Pegasus };

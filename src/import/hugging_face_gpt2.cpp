@@ -75,19 +75,14 @@ TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix, bool s
 ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& json) {
     Problems problems(folder);
     const ForeignConfig config(json, "config.json", problems);
-    ModelDirectory model{.path = folder, .config = gpt2_network(config)};
-    open_tokenizers(folder, problems, model);
-    model.config.frame.bos_id = begin_id(config, 50256, problems, model);
-    read_generation(folder, json, problems, model);
     const bool scores_by_layer = config.boolean("scale_attn_by_inverse_layer_idx", false);
-    check_keys(config, problems, model);
-    problems.finish();
-    auto archive = open_folder_weights(folder);
-    remark_other_head(*archive, model);
-    TensorMap map = gpt2_tensors(model.config, prefix_in(*archive, "transformer."), scores_by_layer);
-    model.weights = mapped_weights(std::move(archive), std::move(map));
-    check_hugging_face(model);
-    return model;
+    return open_decoder(
+        folder, config, problems, gpt2_network(config),
+        {.begin = 50256,
+         .prefix = "transformer.",
+         .tensors = [=](const ModelConfig& net,
+                        const std::string& prefix) { return gpt2_tensors(net, prefix, scores_by_layer); },
+         .length_key = "n_positions"});
 }
 
 }  // namespace headscope

@@ -33,6 +33,7 @@ constexpr auto kConfigKeys = std::to_array<KeyRule>({
     {"torchscript"},
     {"use_bfloat16"},
     {"use_cache"},
+    {"cache_implementation"},
     {"chunk_size_feed_forward"},
     {"reorder_and_upcast_attn"},
     {"_attn_implementation*"},
@@ -63,6 +64,9 @@ constexpr auto kConfigKeys = std::to_array<KeyRule>({
     {"seq_classif_dropout"},
     {"encoder_layerdrop"},
     {"decoder_layerdrop"},
+    {"layerdrop"},
+    {"hidden_dropout"},
+    {"rotary", nullptr, kRefused, "gptj"},
     {"save_step"},
     // Of the heads of other tasks, and of the pipelines around the models.
     {"id2label"},
@@ -107,6 +111,9 @@ constexpr auto kConfigKeys = std::to_array<KeyRule>({
     {"quantization_config", "null"},
     {"rope_interleaved", "false"},
     {"use_mrope", "false"},
+    {"attn_logit_softcapping", "null"},
+    {"final_logit_softcapping", "null"},
+    {"use_bidirectional_attention", "false"},
     // Of decoding: read_generation() reads them here if generation_config.json is missing, and else they have no
     // effect.
     {"max_length"},
@@ -153,7 +160,8 @@ constexpr auto kTokenizerKeys = std::to_array<KeyRule>({
     // Other values would split texts or frame them otherwise.
     {"sp_model_kwargs", "{}", kReported},
     {"do_basic_tokenize", "true", kReported},
-    {"add_bos_token", nullptr, kRefused, "gpt2 llama mistral phi3 qwen2 smollm3"},  // obeyed
+    {"add_bos_token", nullptr, kRefused,
+     "gpt2 llama mistral phi3 qwen2 qwen3 smollm3 gemma3_text olmo2 gpt_neox gptj opt"},  // obeyed
     {"add_bos_token", "false", kReported},
     {"add_eos_token", "true", kReported, "t5 mt5 umt5 marian bart mbart m2m_100 pegasus"},
     {"add_eos_token", "false", kReported},

@@ -48,15 +48,14 @@ void read_llama3(const ForeignConfig& rope, RotaryConfig& rotary) {
 }
 
 // The share of the columns that turn; a problem for one that the family does not have.
-double share_of(const ForeignConfig& config, bool partial, double fallback) {
-    constexpr const char* kKey = "partial_rotary_factor";
-    const double share = config.number(kKey, fallback);
+double share_of(const ForeignConfig& config, const char* key, bool partial, double fallback) {
+    const double share = config.number(key, fallback);
     if (!partial && share != 1.0) {
-        config.problem(kKey, fmt::format("is {}: only 1 is supported for this family, as in transformers", share));
+        config.problem(key, fmt::format("is {}: only 1 is supported for this family, as in transformers", share));
         return 1.0;
     }
     if (!(share > 0.0 && share <= 1.0)) {
-        config.problem(kKey, fmt::format("must be above 0 and at most 1, found {}", share));
+        config.problem(key, fmt::format("must be above 0 and at most 1, found {}", share));
         return 1.0;
     }
     return share;
@@ -95,10 +94,11 @@ void read_scaling(const ForeignConfig& rope, std::int64_t original_length, std::
     }
 }
 
+constexpr const char* kOlder = "rope_scaling";
+constexpr const char* kNewer = "rope_parameters";
+
 // The object of rotary positions, and its key. A problem if there are two different ones.
 std::pair<const char*, json> rope_of(const ForeignConfig& config) {
-    constexpr const char* kOlder = "rope_scaling";
-    constexpr const char* kNewer = "rope_parameters";
     const json& older = config.at(kOlder);
     const json& newer = config.at(kNewer);
     if (!older.empty() && !newer.empty() && older != newer) {
@@ -124,6 +124,34 @@ std::vector<std::int32_t> stated_layers(const ForeignConfig& config, int layers)
     return pattern;
 }
 
+// Those of a family whose layers with a window turn apart: of the other layers, after the base of the former is set.
+std::pair<std::string, json> rope_of_types(const ForeignConfig& config, Problems& problems, double window_base,
+                                           RotaryConfig& rotary) {
+    constexpr const char* kWindowed = "sliding_attention";
+    constexpr const char* kOther = "full_attention";
+    rotary.window_base = config.number("rope_local_base_freq", window_base);
+    const auto [key, object] = rope_of(config);
+    if (key != std::string(kNewer) || !object.is_object()) {
+        return {key, object};
+    }
+    const auto origin = [&](const char* type) { return fmt::format("{}\": \"{}", kNewer, type); };
+    const ForeignConfig types(object, fmt::format("{}: \"{}\"", config.file(), kNewer), problems);
+    const json& windowed = types.at(kWindowed);
+    const json& other = types.at(kOther);
+    for (const std::string& unknown : types.unknown_keys({})) {
+        types.problem(unknown, fmt::format("is not supported: only \"{}\" and \"{}\" are", kOther, kWindowed));
+    }
+    if (!windowed.is_null()) {
+        const ForeignConfig own(windowed, fmt::format("{}: \"{}\"", config.file(), origin(kWindowed)), problems);
+        own.require("rope_type", "default");
+        rotary.window_base = own.number("rope_theta", rotary.window_base);
+        for (const std::string& unknown : own.unknown_keys({})) {
+            own.problem(unknown, "is not supported");
+        }
+    }
+    return {origin(kOther), other.is_null() ? json::object() : other};
+}
+
 }  // namespace
 
 void read_windows(const ForeignConfig& config, const WindowRules& rules, ModelConfig& net) {
@@ -142,7 +170,7 @@ void read_windows(const ForeignConfig& config, const WindowRules& rules, ModelCo
                        fmt::format("is {}, but \"layer_types\" has layers with a window",
                                    rules.used ? "null or missing" : "false or missing"));
     }
-    if (any && window > 0 && window < net.max_length) {
+    if (any && window > 0 && (window < net.max_length || rules.turn_apart)) {
         net.mixer.decoder = MixerKind::Restricted;
         net.mixer.window = window;
         net.mixer.window_pattern = all ? std::vector<std::int32_t>{} : pattern;
@@ -150,11 +178,17 @@ void read_windows(const ForeignConfig& config, const WindowRules& rules, ModelCo
 }
 
 void read_rotary(const ForeignConfig& config, Problems& problems, const RotaryRules& rules, ModelConfig& net) {
-    const auto [key, object] = rope_of(config);
-    const ForeignConfig rope(object, fmt::format("{}: \"{}\"", config.file(), key), problems);
     RotaryConfig& rotary = net.positions.rotary;
-    rotary.base = rope.number("rope_theta", config.number("rope_theta", rules.base));
-    const double share = share_of(rope, rules.partial, share_of(config, rules.partial, 1.0));
+    const bool apart = rules.window_base > 0.0;
+    const auto [key, object] = apart ? rope_of_types(config, problems, rules.window_base, rotary)
+                                     : std::pair<std::string, json>(rope_of(config));
+    if (net.mixer.decoder != MixerKind::Restricted) {
+        rotary.window_base = 0.0;
+    }
+    const ForeignConfig rope(object, fmt::format("{}: \"{}\"", config.file(), key), problems);
+    rotary.base = rope.number("rope_theta", config.number(rules.base_key, rules.base));
+    const double whole = share_of(config, rules.share_key, rules.partial, rules.share);
+    const double share = share_of(rope, "partial_rotary_factor", rules.partial, whole);
     const auto columns = static_cast<std::int64_t>(static_cast<double>(net.attention.d_k) * share);
     rotary.columns = columns == net.attention.d_k ? 0 : columns;
     if (columns < 1) {

@@ -66,6 +66,7 @@ public:
     std::int64_t same(const std::string& one, const std::string& other, std::int64_t fallback) const;
     void problem(const std::string& key, const std::string& text) const;
     const std::string& file() const { return file_; }
+    const nlohmann::json& json() const { return json_; }
 
     // The keys that nothing has asked for and that no rule names, or whose value a rule reports. A problem for each
     // value that a rule refuses.

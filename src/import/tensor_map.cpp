@@ -195,15 +195,17 @@ private:
         problems.finish();
     }
 
-    // As the file has it, or times the factor of the row.
+    // As the file has it, or times the factor of the row and with its addend.
     void take_part(const Assembly& assembly, const Part& part, const TakeWeight& take) const {
         const float factor = &part == &assembly.parts.front() ? assembly.row->first_factor : 1.0F;
-        if (factor == 1.0F) {
+        const float addend = assembly.row->addend;
+        if (factor == 1.0F && addend == 0.0F) {
             return take_stored(assembly, part, take);
         }
         take_stored(assembly, part, [&](const ParameterSpec& spec, const WeightValues& stored) {
             std::vector<float> values = floats_of(stored);
-            std::transform(values.begin(), values.end(), values.begin(), [=](float value) { return value * factor; });
+            std::transform(values.begin(), values.end(), values.begin(),
+                           [=](float value) { return value * factor + addend; });
             take(spec, {DType::F32, stored.shape, std::as_bytes(std::span(values)), stored.file, stored.name});
         });
     }

@@ -25,6 +25,7 @@ struct TensorRow {
     // Rows of each of so many heads alternate: one of the head's first half, one of its second. 0: they do not.
     std::int64_t alternating_heads = 0;
     float first_factor = 1.0F;  // of the values of the first of `ours`
+    float addend = 0.0F;        // to values: 1 if theirs are gains less 1
     bool zero_if_missing = false;
     // Names under which a file may repeat the tensor.
     std::vector<std::string> copies = {};
@@ -35,7 +36,7 @@ public:
     void add(TensorRow row) { rows_.push_back(std::move(row)); }
     // A weight and its bias: `theirs`.weight is `ours`.weight, `theirs`.bias is `ours`.bias. The next one likewise.
     void add_linear(const std::string& theirs, const std::string& ours, bool transposed = false);
-    void add_norm(const std::string& theirs, const std::string& ours);
+    void add_norm(const std::string& theirs, const std::string& ours, float addend = 0.0F);
     // The tables of source and target and the weight of the output. `shared`: the name of a table that both sides have,
     // if it has one of its own.
     void add_embeddings(Tying tying, const std::string& source, const std::string& target, const std::string& output,

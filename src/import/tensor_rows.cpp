@@ -17,8 +17,8 @@ void TensorMap::add_linear(const std::string& theirs, const std::string& ours, b
     add({.theirs = theirs + ".bias", .ours = {ours + ".bias"}});
 }
 
-void TensorMap::add_norm(const std::string& theirs, const std::string& ours) {
-    add({.theirs = theirs + ".weight", .ours = {ours + ".gain"}});
+void TensorMap::add_norm(const std::string& theirs, const std::string& ours, float addend) {
+    add({.theirs = theirs + ".weight", .ours = {ours + ".gain"}, .addend = addend});
     add({.theirs = theirs + ".bias", .ours = {ours + ".bias"}});
 }
 

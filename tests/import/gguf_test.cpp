@@ -30,6 +30,55 @@ std::string llama_complaint(const Change& change) {
 
 }  // namespace
 
+TEST_CASE("a GGUF file's texts end with a turn and a message, too", "[gguf]") {
+    const TemporaryFolder folder;
+    TinyLlama llama;
+    CHECK(open_model(folder.write("one.gguf", llama.file())).decoding == nullptr);
+    llama.numbers["tokenizer.ggml.eot_token_id"] = 3;
+    llama.numbers["tokenizer.ggml.eom_token_id"] = 1;
+    const ModelDirectory model = open_model(folder.write("two.gguf", llama.file()));
+    REQUIRE(model.decoding != nullptr);
+    CHECK(model.decoding->at("ends").get<Ids>() == Ids{1, 3});
+}
+
+TEST_CASE("what Gemma's GGUF files leave out", "[gguf]") {
+    const TemporaryFolder folder;
+    TinyLlama gemma;
+    const auto rename = [](auto& keys) {
+        for (const auto& [key, value] : std::map(keys)) {
+            if (key.starts_with("llama.")) {
+                keys.erase(key);
+                keys["gemma3." + key.substr(6)] = value;
+            }
+        }
+    };
+    rename(gemma.numbers);
+    rename(gemma.floats);
+    gemma.texts["general.architecture"] = "gemma3";
+    gemma.numbers["gemma3.block_count"] = 62;
+    gemma.numbers["gemma3.attention.sliding_window"] = 4;
+    gemma.floats["gemma3.rope.freq_base"] = 1e6F;
+    const ModelConfig largest = open_model(folder.write("tiny.gguf", gemma.file())).config;
+    CHECK(largest.norm.placement == NormPlacement::Sandwich);
+    CHECK(largest.attention.query_key_norm == QueryKeyNorm::Head);
+    CHECK(largest.attention.scale == 0.5);  // of 8 columns and two heads
+    CHECK(largest.embedding.scale);
+    CHECK(largest.feed_forward.activation == Activation::GeluTanh);
+    CHECK(largest.positions.rotary.base == 1e6);
+    CHECK(largest.positions.rotary.window_base == 10000.0);
+    CHECK(largest.mixer.window == 4);
+    const Ids pattern(largest.mixer.window_pattern.begin(), largest.mixer.window_pattern.begin() + 7);
+    CHECK(pattern == Ids{1, 1, 1, 1, 1, 0, 1});
+    gemma.numbers["gemma3.block_count"] = 26;
+    CHECK(open_model(folder.write("tiny.gguf", gemma.file())).config.attention.scale == 0.0);
+    gemma.floats["gemma3.final_logit_softcapping"] = 30.0F;
+    CHECK_THAT(error_of([&] { open_model(folder.write("tiny.gguf", gemma.file())); }),
+               Contains("\"gemma3.final_logit_softcapping\" is 30"));
+    gemma.numbers.erase("gemma3.attention.sliding_window");
+    CHECK_THAT(error_of([&] { open_model(folder.write("tiny.gguf", gemma.file())); }),
+               Contains("\"gemma3.attention.sliding_window\""));
+}
+
 TEST_CASE("keys of a GGUF file become a configuration and a tokenizer", "[gguf]") {
     const TemporaryFolder folder;
     TinyLlama llama;

@@ -76,8 +76,8 @@ TEST_CASE("a family that is not read is refused with its reason", "[bad_input]")
         model.write("config.json", config.dump());
         return model.complaint();
     };
-    CHECK_THAT(complaint({{"model_type", "gptj"}}),
-               Contains("\"gptj\", which needs a residual in parallel; supported are"));
+    CHECK_THAT(complaint({{"model_type", "codegen"}}),
+               Contains("\"codegen\", which needs a residual in parallel; supported are"));
     CHECK_THAT(complaint({{"model_type", "unheard-of"}, {"alibi", true}, {"num_local_experts", 8}}),
                Contains("which needs ALiBi, a mixture of experts; supported are"));
     CHECK_THAT(complaint({{"model_type", "unheard-of"}}), Contains("\"unheard-of\"; supported are"));

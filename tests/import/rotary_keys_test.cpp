@@ -142,6 +142,70 @@ TEST_CASE("\"layer_types\" says which layers have a window where the family has 
                Contains("\"layer_types\" has 1 entries for 2 layers"));
 }
 
+TEST_CASE("Gemma's layers with a window turn apart, in both spellings", "[import]") {
+    const RotaryConfig newer = config_with("hf-gemma3", json::object()).positions.rotary;
+    CHECK(newer.window_base == 100.0);
+    CHECK(newer.base == 500.0);
+    const json linear{{"rope_type", "linear"}, {"factor", 4.0}};
+    const json older{
+        {"rope_parameters", nullptr}, {"rope_theta", 500.0}, {"rope_local_base_freq", 100.0}, {"rope_scaling", linear}};
+    CHECK(config_with("hf-gemma3", older).positions.rotary == newer);
+    const RotaryConfig usual = config_with("hf-gemma3", {{"rope_parameters", nullptr}}).positions.rotary;
+    CHECK(usual.base == 1e6);
+    CHECK(usual.window_base == 10000.0);
+    const json wide{{"sliding_window", 64}};  // as long as a text
+    CHECK(config_with("hf-gemma3", wide).mixer.decoder == MixerKind::Restricted);
+    const auto complaint = [](const json& rope) { return complaint_about(rope, "rope_parameters", "hf-gemma3"); };
+    CHECK_THAT(complaint({{"sliding_attention", linear}}),
+               Contains("\"rope_parameters\": \"sliding_attention\": \"rope_type\" is \"linear\"") &&
+                   Contains("\"factor\" is not supported"));
+    CHECK_THAT(complaint({{"full_attention", {{"rope_type", "longrope"}}}}),
+               Contains("\"rope_parameters\": \"full_attention\": \"rope_type\" is \"longrope\""));
+    CHECK_THAT(complaint(linear),
+               Contains("\"rope_parameters\": \"factor\" is not supported: only \"full_attention\""));
+}
+
+TEST_CASE("Gemma's pattern of windows and the scale of its queries", "[import]") {
+    json period{{"layer_types", nullptr}, {"_sliding_window_pattern", nullptr}, {"sliding_window_pattern", 3}};
+    CHECK(config_with("hf-gemma3", period).mixer.window_pattern == std::vector<std::int32_t>{1, 1, 0});
+    period["sliding_window_pattern"] = nullptr;  // six
+    CHECK(config_with("hf-gemma3", period).mixer.window_pattern.empty());
+    CHECK(config_with("hf-gemma3", {{"query_pre_attn_scalar", 16}}).attention.scale == 0.25);
+    CHECK(config_with("hf-gemma3", {{"query_pre_attn_scalar", 8}}).attention.scale == 0.0);  // the usual one
+    CHECK_THAT(complaint_with("hf-gemma3", {{"query_pre_attn_scalar", 0}}),
+               Contains("\"query_pre_attn_scalar\" must be above 0"));
+    for (const char* cap : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+        CHECK_THAT(complaint_with("hf-gemma3", {{cap, 30.0}}), Contains(cap) && Contains("30"));
+    }
+    CHECK_THAT(complaint_with("hf-gemma3", {{"use_bidirectional_attention", true}}),
+               Contains("\"use_bidirectional_attention\" is true"));
+}
+
+TEST_CASE("GPT-NeoX has its own names for what turns", "[import]") {
+    const json older{{"rope_parameters", nullptr}, {"rotary_pct", 0.5}, {"rotary_emb_base", 100}};
+    CHECK(config_with("hf-gpt-neox", older).positions.rotary ==
+          config_with("hf-gpt-neox", json::object()).positions.rotary);
+    const ModelConfig usual = config_with("hf-gpt-neox", {{"rope_parameters", nullptr}});
+    CHECK(usual.positions.rotary.columns == 2);
+    CHECK(usual.norm.parallel == ParallelLayers::TwoNorms);
+    CHECK(config_with("hf-gpt-neox", {{"use_parallel_residual", false}}).norm.parallel == ParallelLayers::None);
+    CHECK_THAT(complaint_with("hf-gpt-neox", {{"rope_parameters", nullptr}, {"rotary_pct", 2.0}}),
+               Contains("\"rotary_pct\" must be above 0 and at most 1"));
+    const BrokenModel whole("hf-gptj");
+    whole.change_json("config.json", [](json& config) { config["rotary_dim"] = nullptr; });
+    CHECK_THAT(whole.complaint(), Contains("\"rotary_dim\" is null"));
+}
+
+TEST_CASE("an OPT whose embeddings or norms differ is refused", "[bad_input]") {
+    CHECK_THAT(complaint_with("hf-opt", {{"word_embed_proj_dim", 8}}),
+               Contains("\"word_embed_proj_dim\" is 8: only \"hidden_size\", 16, is supported"));
+    CHECK_THAT(complaint_with("hf-opt", {{"_remove_final_layer_norm", true}}),
+               Contains("\"_remove_final_layer_norm\" is true"));
+    CHECK_THAT(complaint_with("hf-opt", {{"layer_norm_elementwise_affine", false}}),
+               Contains("\"layer_norm_elementwise_affine\" is false"));
+    CHECK(config_with("hf-opt-post-norm", {{"_remove_final_layer_norm", true}}).norm.placement == NormPlacement::Post);
+}
+
 TEST_CASE("the layers without rotary positions are a list of 0 and 1 for all layers", "[bad_input]") {
     for (const json& wrong : {json{true, false, true}, json{1, -1, 1}, json("1 0 1"), json{1, 0}, json::array()}) {
         CHECK_THAT(complaint_with("hf-smollm3", {{"no_rope_layers", wrong}}),

@@ -1,4 +1,4 @@
-"""llama.cpp's GGUF files of random weights: Llama and Qwen 2, as its conversion writes them."""
+"""llama.cpp's GGUF files of random weights, as its conversion writes them: Llama, Qwen 2 and 3, and Gemma 3."""
 import json
 
 import gguf
@@ -16,8 +16,12 @@ SPECIAL = ["<|begin|>", "<|end|>"]
 F16, Q8_0 = gguf.GGMLQuantizationType.F16, gguf.GGMLQuantizationType.Q8_0
 # Of a layer: llama.cpp's name, transformers', and whether the rows of heads alternate.
 LAYER = [("attn_norm", "input_layernorm"), ("attn_q", "self_attn.q_proj"), ("attn_k", "self_attn.k_proj"),
-         ("attn_v", "self_attn.v_proj"), ("attn_output", "self_attn.o_proj"), ("ffn_norm", "post_attention_layernorm"),
-         ("ffn_gate", "mlp.gate_proj"), ("ffn_up", "mlp.up_proj"), ("ffn_down", "mlp.down_proj")]
+         ("attn_v", "self_attn.v_proj"), ("attn_output", "self_attn.o_proj"), ("ffn_gate", "mlp.gate_proj"),
+         ("ffn_up", "mlp.up_proj"), ("ffn_down", "mlp.down_proj"), ("attn_q_norm", "self_attn.q_norm"),
+         ("attn_k_norm", "self_attn.k_norm")]
+NORMS = [("ffn_norm", "post_attention_layernorm")]
+GEMMA_NORMS = [("post_attention_norm", "post_attention_layernorm"), ("ffn_norm", "pre_feedforward_layernorm"),
+               ("post_ffw_norm", "post_feedforward_layernorm")]
 
 
 def byte_level(words, normalizer):
@@ -63,8 +67,10 @@ def write_tensors(writer, model, kind, alternates, factors):
     state = model.state_dict()
     names = [("token_embd", "model.embed_tokens"), ("output_norm", "model.norm")]
     names += [] if model.config.tie_word_embeddings else [("output", "lm_head")]
+    is_gemma = model.config.model_type.startswith("gemma")
     for i in range(model.config.num_hidden_layers):
-        names += [(f"blk.{i}.{theirs}", f"model.layers.{i}.{own}") for theirs, own in LAYER]
+        names += [(f"blk.{i}.{theirs}", f"model.layers.{i}.{own}")
+                  for theirs, own in LAYER + (GEMMA_NORMS if is_gemma else NORMS)]
     heads = {"attn_q": model.config.num_attention_heads, "attn_k": model.config.num_key_value_heads}
     for theirs, own in names:
         for end in ("weight", "bias"):
@@ -73,6 +79,8 @@ def write_tensors(writer, model, kind, alternates, factors):
                 continue
             data, values, raw = stored(tensor.numpy(), kind)
             tensor.copy_(torch.from_numpy(values))
+            if is_gemma and theirs.endswith("norm"):
+                data = data + 1.0
             rows = heads.get(theirs.split(".")[-1])
             if alternates and rows:
                 data = alternating(data, rows)
@@ -83,30 +91,38 @@ def write_tensors(writer, model, kind, alternates, factors):
 
 @torch.no_grad()
 def make_gguf(folder, family="Llama", words=WORDS, pre="llama-bpe", normalizer=None, kind=F16, factors=None,
-              name="model.gguf", parts=None, **more):
+              name="model.gguf", parts=None, num_hidden_layers=2,
+              intermediate_size=64, **more):
     tokenizer = byte_level(words, normalizer)
     rows = tokenizer.get_vocab_size() + 2
     config = getattr(transformers, f"{family}Config")(
-        vocab_size=rows, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=64, rms_norm_eps=1e-5, bos_token_id=0, eos_token_id=1,
+        vocab_size=rows, hidden_size=32, intermediate_size=intermediate_size, num_hidden_layers=num_hidden_layers,
+        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64, rms_norm_eps=1e-5, bos_token_id=0, eos_token_id=1,
         attn_implementation="eager", **more)
-    model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
+    model = getattr(transformers, f"{family.removesuffix('Text')}ForCausalLM")(config).eval()
     draw = torch.Generator().manual_seed(9)
     for parameter in model.parameters():
         parameter.data += torch.randn(parameter.shape, generator=draw) * 0.3
     model.tie_weights()
-    prefix = family.lower()
+    prefix = family.removesuffix("Text").lower()
     split = {} if parts is None else {"split_max_tensors": parts}
     writer = gguf.GGUFWriter(folder / name, prefix, **split)
-    writer.add_block_count(2)
+    writer.add_block_count(num_hidden_layers)
     writer.add_context_length(64)
     writer.add_embedding_length(32)
-    writer.add_feed_forward_length(64)
+    writer.add_feed_forward_length(intermediate_size)
     writer.add_head_count(4)
     writer.add_head_count_kv(2)
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(8)
-    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    head_dim = more.get("head_dim", 8)
+    if "head_dim" in more:
+        writer.add_key_length(head_dim)
+        writer.add_value_length(head_dim)
+    writer.add_rope_dimension_count(head_dim)
+    rope = config.rope_parameters
+    writer.add_rope_freq_base(rope.get("full_attention", rope)["rope_theta"])
+    if "sliding_window" in more:
+        writer.add_sliding_window(more["sliding_window"])
     writer.add_vocab_size(rows)
     writer.add_tokenizer_pre(pre)
     pieces_of(writer, tokenizer, rows)

@@ -5,7 +5,7 @@ from tokenizers import normalizers
 from .ctranslate2_families import convert_bert, convert_gpt2, convert_t5, make_umt5
 from .ctranslate2_models import convert_marian, make_opennmt
 from .fairseq import make_fairseq
-from .hugging_face_llama import make_decoder
+from .hugging_face_llama import GPTJ, NEOX, OPT, make_decoder
 from .hugging_face_marian import LANGUAGES, make_marian, pickled, safetensors, shards
 from .hugging_face_seq2seq import (make_bart, make_blenderbot_small, make_mbart, make_pegasus, make_prefixed,
                                    make_t5)
@@ -39,6 +39,10 @@ MODELS = {
                                                rope_parameters=LLAMA3_SCALING),
     "gguf-qwen2-parts": lambda folder: make_gguf(folder, "Qwen2", WORDS.replace("{1,3}", ""), "qwen2",
                                                  normalizers.NFC(), name="model", parts=14, tie_word_embeddings=False),
+    "gguf-qwen3": lambda folder: make_gguf(folder, "Qwen3", WORDS.replace("{1,3}", ""), "qwen2", normalizers.NFC(),
+                                           kind=Q8_0, tie_word_embeddings=True, head_dim=16),
+    "gguf-gemma3": lambda folder: make_gguf(folder, "Gemma3Text", kind=Q8_0, head_dim=8, query_pre_attn_scalar=8,
+                                            num_hidden_layers=6, intermediate_size=32, sliding_window=5),
     "hf-bart": make_bart,
     "hf-bart-sizes": lambda folder: make_bart(folder, decoder_ffn_dim=20, decoder_attention_heads=3),
     "hf-mbart": make_mbart,
@@ -73,6 +77,19 @@ MODELS = {
                                             use_sliding_window=True, sliding_window=5, max_window_layers=1),
     "hf-smollm3": lambda folder: make_decoder(folder, "SmolLM3", num_hidden_layers=3,
                                               no_rope_layers=[1, 0, 1]),
+    "hf-qwen3": lambda folder: make_decoder(folder, "Qwen3", head_dim=4, attention_bias=True, use_sliding_window=True,
+                                            sliding_window=5, max_window_layers=1),
+    "hf-gemma3": lambda folder: make_decoder(folder, "Gemma3Text", num_hidden_layers=3, query_pre_attn_scalar=12,
+                                             sliding_window=5, sliding_window_pattern=2, rope_parameters={
+        "full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 500.0},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 100.0}}),
+    "hf-olmo2": lambda folder: make_decoder(folder, "Olmo2", num_key_value_heads=2),
+    "hf-gpt-neox": lambda folder: make_decoder(folder, "GPTNeoX", shape=NEOX, rope_parameters={
+        "rope_type": "default", "rope_theta": 100.0, "partial_rotary_factor": 0.5}),
+    "hf-gptj": lambda folder: make_decoder(folder, "GPTJ", shape=GPTJ),
+    "hf-opt": lambda folder: make_decoder(folder, "OPT", shape=OPT),
+    "hf-opt-post-norm": lambda folder: make_decoder(folder, "OPT", shape=OPT, do_layer_norm_before=False,
+                                                    enable_bias=False),
     "hf-bert": make_bert,
     "hf-bert-untied": lambda folder: make_bert(folder, tie_word_embeddings=False),
     "hf-roberta-relu": lambda folder: make_like_roberta(folder, "XLMRoberta", saved=True, hidden_act="relu"),
