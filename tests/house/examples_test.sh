@@ -48,7 +48,7 @@ sed 's/train.tsv/parser.tsv/; s/valid.tsv/parser.tsv/; s/"type": "bpe", "vocabul
 "$headscope" train parser.json --output runs/parser 2>/dev/null
 mkdir -p site-packages/onnx/backend/test/data
 ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node
-"$headscope" make-task digits --output data/digits --pairs 2000 >/dev/null && cp data/digits/{train,valid}.tsv .
+"$headscope" make-task digits --output data/digits --pairs 2000 --valid 8 --test 8 >/dev/null && cp data/digits/{train,valid}.tsv .
 for task in causal masked; do "$headscope" train --text my.txt --task $task --output runs/$task --steps 2 2>/dev/null; done
 cd .. || exit 1
 
@@ -69,11 +69,13 @@ headscope() {
     case "$*" in
         "conform --onnx"* | "conform "*" --op "*) ;;
         "conform "*) arguments+=(--op square_sum --no-speed) ;;
+        "bench ops --device cpu,vulkan") arguments+=(--op matmul --repeat 1 --sentences 2 --length 3 --size 16) ;;
         "bench ops "*) with --repeat 1 --sentences 2 --length 3 --size 16 ;;
-        "tune "*" --model "*) with --repeat 1 --sentences 2 --length 3 --size 16 ;;
         "tune "*) with --config small --repeat 1 --sentences 2 --length 3 --size 16 ;;
         "bench "*causal* | "bench complete "*) with --repeat 1 --decoder-layers 1 --target-length 8 ;;
         "bench "*) with --repeat 1 --encoder-layers 1 --decoder-layers 1 ;;
+        "experiment long-range "*) with --steps 2 --distances 2 --depth 1 --d-model 8 --batch 2 ;;
+        "experiment attention-scores "*) with --steps 2 --length 8 ;;
         "train "*" --finish"* | "train "*" --overfit-one-batch"*) ;;
         "train "*) with --minutes 0.05 ;;
     esac
@@ -92,6 +94,7 @@ left_out() { # EXAMPLE: prints why it is skipped
     case $1 in
         "headscope view"*--render*) ;;
         "headscope view"*) echo "a window, see tests/viewer_window" ;;
+        "headscope tune "*" --size "* | "headscope tune "*" --model "*) echo "as long as the tuning before, see tests/ops" ;;
         *"--device cuda"* | *",cuda"*) [[ $usable == *cuda* ]] || echo "no CUDA device" ;;
         *"vulkan:1"*) [[ $usable == *vulkan:1* ]] || echo "no second Vulkan device" ;;
         *"--devices all+software"*) [[ $usable == *$'\n'* ]] || echo "no two devices" ;;

@@ -37,10 +37,6 @@ std::string conversions_of(const Backend& backend) {
     return feature_of(backend.device(), vulkan::kHalfFeature);
 }
 
-std::string matrices_of(const Backend& backend) {
-    return feature_of(backend.device(), vulkan::kMatrixFeature);
-}
-
 // All F16 numbers as F32, and the kernels that ran.
 struct Widened {
     std::vector<float> values;
@@ -341,7 +337,8 @@ TEST_CASE("a device whose matrices err in all tiles multiplies without them", "[
             Catch::Contains(": matrices 64 by 4 disabled: a product of 64 x 64 x 32 in F32 by matrices 64 by 4 is "
                             "off by ") &&
             Catch::EndsWith("HEADSCOPE_VULKAN_DISABLE=cooperative_matrix\n"));
-    CHECK_THAT(matrices_of(*backend), Catch::Contains(", matrices 64 by 4 failed the trial, matrices 64 by 8 failed"));
+    CHECK_THAT(feature_of(backend->device(), vulkan::kMatrixFeature),
+               Catch::Contains(", matrices 64 by 4 failed the trial, matrices 64 by 8 failed"));
     CHECK(backend->products(Compute::F16).level == SupportLevel::Composed);
 }
 
@@ -396,7 +393,7 @@ TEST_CASE("a device whose matrices err in some tiles multiplies in the others", 
     CHECK(ways == std::vector<std::string>{"matrices 64 by 4", "matrices 64 by 8"});
     CHECK_THAT(warnings.text(), Catch::Contains(": matrices 128 by 4 disabled: a product of 136 x 140 x 48 in F32 ") &&
                                     Catch::Contains(": matrices 128 by 8 disabled: "));
-    CHECK_THAT(matrices_of(*backend),
+    CHECK_THAT(feature_of(backend->device(), vulkan::kMatrixFeature),
                Catch::EndsWith(", matrices 128 by 4 failed the trial, matrices 128 by 8 failed the trial"));
 }
 

@@ -43,10 +43,6 @@ Ran product(Backend& backend, Compute compute, std::int64_t rows = 20) {
     return ran;
 }
 
-std::string matrices_of(const Backend& backend) {
-    return feature_of(backend.device(), vulkan::kMatrixFeature);
-}
-
 double farthest(const std::vector<float>& a, const std::vector<float>& b) {
     REQUIRE(a.size() == b.size());
     double most = 0.0;
@@ -122,8 +118,9 @@ TEST_CASE("F16 products are native if the device has matrices and they are enabl
         return;
     }
     const auto backend = open_vulkan_device(0);
-    if (matrices_of(*backend).find(" x ") == std::string::npos) {
-        WARN("SKIPPED: the device has no cooperative matrices: " << matrices_of(*backend));
+    if (feature_of(backend->device(), vulkan::kMatrixFeature).find(" x ") == std::string::npos) {
+        WARN("SKIPPED: the device has no cooperative matrices: " << feature_of(backend->device(),
+                                                                               vulkan::kMatrixFeature));
         return;
     }
     CHECK(backend->products(Compute::F16).level == SupportLevel::Native);
@@ -132,7 +129,7 @@ TEST_CASE("F16 products are native if the device has matrices and they are enabl
         const Environment disable("HEADSCOPE_VULKAN_DISABLE", part);
         const auto plain = open_vulkan_device(0);
         CHECK(plain->products(Compute::F16).level == SupportLevel::Composed);
-        CHECK(matrices_of(*plain) == "switched off");
+        CHECK(feature_of(plain->device(), vulkan::kMatrixFeature) == "switched off");
         CHECK(farthest(product(*backend, Compute::F16).values, product(*plain, Compute::F16).values) < 1e-5);
     }
 }
