@@ -20,7 +20,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
 
   ./do demo             build, translate, complete and fill in text on every device, draw attention figures (--preset ci)
   ./do test [NAME..]    build and run all tests, or only these (ctest -N lists them; --preset debug; --for PATH adds those
-                        that a change of a file or folder can break)
+                        that a change of a file or folder can break; --turn 1/2 runs half of those that take long)
   ./do check [PART..]   the longer checks: format shell docs agreement bleu onnx import digits cpuonly shared sanitize
                         validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop
                         damage window mutants tidy fuzz trixie
@@ -252,12 +252,24 @@ demo() { # [--preset NAME]
 
 # ------------------------------------------------------------------------------------------------- tests
 
-run_tests() { # [--preset NAME] [--for PATH].. [TEST..]
-    local preset=release name targets=() changed=()
+# The tests with the label "long" that turn K of N leaves to the other turns, as a regular expression.
+other_turns() { # PRESET K/N
+    ctest --test-dir "build/$1" -N -L '^long$' |
+        awk -v turn="${2%/*}" -v turns="${2#*/}" '$1 == "Test" && n++ % turns != turn - 1 { print $3 }' | paste -sd '|'
+}
+
+run_tests() { # [--preset NAME] [--turn K/N] [--for PATH].. [TEST..]
+    local preset=release turn='' left='' name targets=() changed=()
     while [ $# -gt 0 ]; do
         case $1 in
             --preset)
                 preset=$(preset_of test "$@")
+                shift 2
+                ;;
+            --turn)
+                [[ ${2:-} =~ ^[1-9][0-9]?/[1-9][0-9]?$ ]] && [ "${2%/*}" -le "${2#*/}" ] ||
+                    fail "--turn needs K/N, from 1/N to N/N, such as 1/2"
+                turn=$2
                 shift 2
                 ;;
             --for)
@@ -269,7 +281,7 @@ run_tests() { # [--preset NAME] [--for PATH].. [TEST..]
         esac
     done
     for name in "$@"; do
-        case $name in -*) fail "unknown option of test: $name (options, before the tests: --preset NAME, --for PATH)" ;; esac
+        case $name in -*) fail "unknown option of test: $name (options, before the tests: --preset NAME, --for PATH, --turn K/N)" ;; esac
     done
     need_packages "${PACKAGES[@]}"
     configured "$preset"
@@ -285,7 +297,11 @@ run_tests() { # [--preset NAME] [--for PATH].. [TEST..]
         # shellcheck disable=SC2086 # a name a word
         set -- "$@" $name
     fi
-    ctest --test-dir "build/$preset" --output-on-failure --parallel "$(nproc)" \
+    if [ -n "$turn" ]; then
+        left=$(other_turns "$preset" "$turn")
+        say "Turn $turn leaves to others: ${left//|/ }"
+    fi
+    ctest --test-dir "build/$preset" --output-on-failure --parallel "$(nproc)" ${left:+-E "^($left)\$"} \
         ${1:+--no-tests=error -R "^($(IFS='|' && printf '%s' "$*"))\$"}
 }
 
