@@ -39,7 +39,7 @@ endif()
 # target define different names, also in anonymous namespaces.
 option(HEADSCOPE_UNITY "Compile several files of a target at once" ON)
 set(CMAKE_UNITY_BUILD ${HEADSCOPE_UNITY})
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)  # headers take as long as the sources themselves
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 if(HEADSCOPE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-subobject-linkage)  # GCC mistakes included source files for headers
 endif()

@@ -264,7 +264,13 @@ run test --for
 expect "which needs a path" says "--for needs a file or folder"
 : >"$sandbox/calls"
 run test
-expect "all tests are run by default" not called 'ctest .*-R'
+expect "all tests are run by default" not called 'ctest .*-[RE] '
+stand_in ctest 'case $* in *" -N "*) for i in 1 2 3 4 5; do echo "  Test #$i: long_$i"; done; echo "Total Tests: 5" ;; esac'
+run test --turn 2/2
+expect "long tests can be run in turns" called 'ctest .*-E ^(long_1|long_3|long_5)[$]'
+expect "and those of the other turns are named" says "Turn 2/2 leaves to others: long_1 long_3 long_5"
+run test --turn 3/2
+expect "no turn comes after the last" says "--turn needs K/N"
 
 # The checks that evaluate the program's output.
 built release cpu-only
