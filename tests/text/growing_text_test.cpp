@@ -21,7 +21,7 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 using Texts = std::vector<std::string>;
 
-Tokenizer trained(TokenizerType type) {
+Tokenizer trained_tokenizer(TokenizerType type) {
     return Tokenizer::from_bytes(
         train_tokenizer({.sentences = number_sentences(), .type = type, .vocabulary_size = 90}), "trained");
 }
@@ -42,10 +42,10 @@ std::shared_ptr<const Vocabulary> bytes_and_words() {
 Tokenizer tokenizer_of(const std::string& kind) {
     const auto vocabulary = bytes_and_words();
     const auto spaced = std::make_shared<SpacedPieces>();
-    return kind == "BPE"           ? trained(TokenizerType::Bpe)
-           : kind == "unigram"     ? trained(TokenizerType::Unigram)
-           : kind == "WordPiece"   ? trained(TokenizerType::WordPiece)
-           : kind == "words"       ? trained(TokenizerType::Words)
+    return kind == "BPE"           ? trained_tokenizer(TokenizerType::Bpe)
+           : kind == "unigram"     ? trained_tokenizer(TokenizerType::Unigram)
+           : kind == "WordPiece"   ? trained_tokenizer(TokenizerType::WordPiece)
+           : kind == "words"       ? trained_tokenizer(TokenizerType::Words)
            : kind == "spaced"      ? Tokenizer(spaced, vocabulary)
            : kind == "subword-nmt" ? Tokenizer(std::make_shared<SubwordNmt>("e r\n", "codes"), vocabulary)
            : kind == "byte fallback"
@@ -69,7 +69,7 @@ Texts settled(const Tokenizer& tokenizer, const Ids& ids) {
     return texts;
 }
 
-Ids ids_of(const Tokenizer& tokenizer, const Texts& pieces) {
+Ids ids_of_pieces(const Tokenizer& tokenizer, const Texts& pieces) {
     Ids ids;
     for (const std::string& piece : pieces) {
         ids.push_back(tokenizer.vocabulary().find(piece).value());
@@ -99,7 +99,7 @@ TEST_CASE("text that is settled stays, in every form of pieces", "[growing_text]
 
 TEST_CASE("a part of a character waits for the rest", "[growing_text]") {
     const Tokenizer gpt2 = tokenizer_of("gpt2");
-    const auto bytes = [&](const Texts& characters) { return ids_of(gpt2, characters); };
+    const auto bytes = [&](const Texts& characters) { return ids_of_pieces(gpt2, characters); };
     // The bytes of a and U+1F642, and then those of a part of it and a.
     CHECK(settled(gpt2, bytes({"a", "\u00f0", "\u0141", "\u013b", "\u0124"})) ==
           Texts{"a", "a", "a", "a", "a\U0001F642"});
@@ -107,19 +107,19 @@ TEST_CASE("a part of a character waits for the rest", "[growing_text]") {
 
     const Tokenizer fallback = tokenizer_of("byte fallback");
     const Texts euro{"a", "<0xE2>", "<0x82>", "<0xAC>", "\u2581", "<0xC3>", "a"};
-    CHECK(settled(fallback, ids_of(fallback, euro)) ==
+    CHECK(settled(fallback, ids_of_pieces(fallback, euro)) ==
           Texts{"a", "a", "a", "a\u20ac", "a\u20ac", "a\u20ac", "a\u20ac \ufffda"});
 
     // Sentinels are a part of what a model writes.
     const Tokenizer t5 = tokenizer_of("t5");
     GrowingText written(t5, Sentinels::Shown);
-    for (const std::int32_t id : ids_of(t5, {"<extra_id_0>", "\u2581the", "</s>"})) {
+    for (const std::int32_t id : ids_of_pieces(t5, {"<extra_id_0>", "\u2581the", "</s>"})) {
         written.add(id);
     }
     CHECK(written.settled() == "<extra_id_0> the");
 
     // Of adjacent bytes all are text or none is, so that all wait.
     const Tokenizer converted = tokenizer_of("converted");
-    CHECK(settled(converted, ids_of(converted, {"s", "<0x41>", "<0xC3>", "s"})) ==
+    CHECK(settled(converted, ids_of_pieces(converted, {"s", "<0x41>", "<0xC3>", "s"})) ==
           Texts{"s", "s", "s", "s\ufffd\ufffds"});
 }
