@@ -52,6 +52,9 @@ void check_sizes_by(const std::string& path, const std::vector<std::optional<DTy
         const std::unique_ptr<Backend> device = open_device_by(path, id, environment_options());
         for (const Case& stated : cases) {
             for (const std::optional<DType> storage : storages) {
+                if (!falls_to_this_process()) {
+                    continue;
+                }
                 const Outcome outcome = Examination(*oracle, storage ? stated.stored_in(*storage) : stated).on(*device);
                 CHECK(outcome.runs > 0);
                 for (const std::string& complaint : outcome.complaints) {

@@ -8,6 +8,9 @@
 
 namespace headscope::conformance {
 
+// Whether the next case is for this process, which is one of several with HEADSCOPE_TEST_PART.
+bool falls_to_this_process();
+
 // Runs the cases on the oracle itself, if holds_oracle(), and on every device under test, each in F32 and in every one
 // of storages_of(). Reports which ops a device composes, or lacks in the case's dtype.
 void check_on_every_device(const std::vector<Case>& cases);
