@@ -34,14 +34,21 @@ function choose(part) {
     line.classList.toggle('quiet', part !== null && !agrees(line, part));
   }
 }
+function tell(text) {
+  tip.textContent = text;
+  tip.style.visibility = text ? 'visible' : 'hidden';
+}
 const partAt = target => target.closest ? target.closest('[data-query], [data-key], [data-head]') : null;
 document.addEventListener('pointermove', event => {
   const told = event.target.closest ? event.target.closest('[data-tip]') : null;
-  tip.textContent = told ? told.dataset.tip : '';
-  tip.style.visibility = told ? 'visible' : 'hidden';
+  tell(told ? told.dataset.tip : '');
   tip.style.left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 4) + 'px';
   tip.style.top = Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 4) + 'px';
   choose(partAt(event.target) || kept);
+});
+document.documentElement.addEventListener('pointerleave', () => {
+  tell('');
+  choose(kept);
 });
 document.addEventListener('click', event => {
   const part = partAt(event.target);

@@ -96,11 +96,14 @@ std::string with_data(std::string element, const Mark& mark) {
 std::string to_svg(const Drawing& drawing, const SvgOptions& options) {
     const std::string width = number(drawing.width);
     const std::string height = number(drawing.height);
+    const std::string title = escape_xml(drawing.title);
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-        "role=\"img\" aria-labelledby=\"title desc\" font-family=\"{2}\">\n"
-        "<title id=\"title\">{3}</title>\n<desc id=\"desc\">{4}</desc>\n",
-        width, height, kFonts, escape_xml(drawing.title), escape_xml(drawing.description));
+        "role=\"img\" {3} font-family=\"{2}\">\n{4}<desc id=\"desc\">{5}</desc>\n",
+        width, height, kFonts,
+        options.data ? fmt::format("aria-label=\"{}\" aria-describedby=\"desc\"", title)
+                     : "aria-labelledby=\"title desc\"",
+        options.data ? "" : fmt::format("<title id=\"title\">{}</title>\n", title), escape_xml(drawing.description));
     std::string open;
     for (const Primitive& primitive : drawing.primitives) {
         const std::string group = class_of(primitive.mark);

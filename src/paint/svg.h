@@ -8,7 +8,9 @@
 namespace headscope {
 
 struct SvgOptions {
-    bool data = false;  // each part says what it stands for, in data-query, data-key and data-head: for scripts
+    // For pages with scripts: each part says what it stands for, in data-query, data-key and data-head. The title is an
+    // attribute, since browsers show the element as a tooltip of the whole drawing.
+    bool data = false;
 };
 
 std::string to_svg(const Drawing& drawing, const SvgOptions& options = {});
