@@ -101,8 +101,13 @@ run attention --text 'The cat sleeps.' --saliency
 expect "saliency is a table" says "gradient times embedding"
 run attention --text 'The cat sleeps.' --patch encoder.norm --from 'The dog sleeps.'
 expect "patching is a table" says "change of log P"
-run attention --text 'The cat sleeps.' --lens -o lens.svg
-expect "not a picture" misused ".json"
+run attention --text 'The cat sleeps.' --lens --least 0.3 -o lens.svg
+expect "which has no lines to leave out" misused "--least"
+run attention --text 'The cat sleeps.' --saliency --top 1 -o saliency.svg
+expect "nor has saliency" misused "--top"
+run attention --text 'It is unbelievable.' --saliency -o words.svg
+run attention --text 'It is unbelievable.' --saliency --pieces -o pieces.svg
+expect "a picture of saliency has words or pieces" eval 'ended_with 0 && grep -q ">unbelievable<" words.svg && ! grep -q ">unbelievable<" pieces.svg'
 run attention --text 'The cat sleeps.' --lens --layer 2
 expect "a lens has all layers" misused "--layer"
 run attention --text 'The cat sleeps.' --lens --saliency

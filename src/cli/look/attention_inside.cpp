@@ -51,7 +51,7 @@ struct DrawnInside {
     const Look& look() const { return options.picture.figure.look; }
 
     Drawing operator()(const Saliency& found) const {
-        return draw_saliency(found, options.request.selection.rows, look());
+        return draw_saliency(found, {.join_words = !options.pieces}, look());
     }
     Drawing operator()(const Lens& found) const { return draw_lens(found, look()); }
     Drawing operator()(const PatchEffects& found) const { return draw_patching(found, look()); }

@@ -119,7 +119,8 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
                                             "Draw only the lines of these columns; of --patch: these pieces")
                                 ->delimiter(',')
                                 ->check(check_number);
-    CLI::Option* pieces = command.add_flag("--pieces", options.pieces, "One column per piece");
+    CLI::Option* pieces =
+        command.add_flag("--pieces", options.pieces, "One column per piece, also in a picture of --saliency");
     command.add_flag("--words", options.words, "One column per word (the default)")->excludes(pieces);
     command.add_flag("--no-special", options.no_special, "Leave out <BOS> and <EOS>, and renormalise the weights");
     CLI::Option* matrix = command.add_flag("--matrix", options.matrix, "Draw one head as a heat map");
@@ -181,11 +182,13 @@ void add_inside_options(CLI::App& command, AttentionOptions& options) {
     lens->excludes(patch);
     for (CLI::Option* option : {saliency, lens, patch}) {
         for (const char* other :
-             {"--corpus", "--kind", "--pads", "--layer", "--heads", "--find", "--word", "--pieces", "--words",
-              "--no-special", "--matrix", "--all-heads", "--overview", "--numbers", "--palette"}) {
+             {"--corpus", "--kind", "--pads", "--layer", "--heads", "--find", "--word", "--words", "--no-special",
+              "--matrix", "--all-heads", "--overview", "--least", "--top", "--numbers", "--palette"}) {
             option->excludes(other);
         }
     }
+    lens->excludes("--pieces");
+    patch->excludes("--pieces");
     saliency->excludes("--position");
     lens->excludes("--position");
 }
