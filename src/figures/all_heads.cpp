@@ -15,6 +15,7 @@ namespace headscope {
 namespace {
 
 constexpr double kTileGap = 0.8;
+constexpr double kGroupGap = 1.6;  // beside kTileGap
 constexpr double kTileLabel = 0.9;
 constexpr double kLabelHeight = 1.4;
 constexpr double kFaintestTile = 1.0 / 64.0;
@@ -71,7 +72,8 @@ public:
         const auto heads = tiles.empty() ? 1 : std::ssize(layer_of(tiles.front()));
         columns_ = options.columns > 0 ? options.columns : static_cast<int>(heads);
         if (options.width > 0.0) {
-            const double room = (options.width - 2.0 * kMargin + kTileGap) / columns_ - kTileGap;
+            const double gaps = kGroupGap * ((columns_ - 1) / options.group);
+            const double room = (options.width - 2.0 * kMargin + kTileGap - gaps) / columns_ - kTileGap;
             tile_ = std::clamp(room, std::min(kLeastTile, options.tile), options.tile);
         } else {
             tile_ = options.tile;
@@ -89,8 +91,8 @@ public:
         sketch_.text({Role::Title}, ink_.text,
                      {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
         const int used = std::min(columns_, static_cast<int>(tiles_.size()));
-        const double width = std::max(
-            {used * (tile_ + kTileGap) - kTileGap, text_width(title) * kTitleSize, text_width(options_.note) * kSmall});
+        const double width = std::max({left_of(std::max(used - 1, 0)) + tile_, text_width(title) * kTitleSize,
+                                       text_width(options_.note) * kSmall});
         const std::vector<std::string> note = wrapped(note_of(), width / kSmall);
         sketch_.lines_of_text({Role::Note}, ink_.faint, kMargin, kMargin + 1.6 * kTitleSize, kSmall, note);
         const double top = kMargin + 1.6 * kTitleSize + lines_height(note, kSmall);
@@ -98,7 +100,7 @@ public:
             const int column = static_cast<int>(i) % columns_;
             const int row = static_cast<int>(i) / columns_;
             tile(static_cast<int>(i), tiles_[i],
-                 {kMargin + column * (tile_ + kTileGap), top + row * (tile_ + kLabelHeight + kTileGap), tile_, tile_});
+                 {kMargin + left_of(column), top + row * (tile_ + kLabelHeight + kTileGap), tile_, tile_});
         }
         const int rows = (static_cast<int>(tiles_.size()) + columns_ - 1) / columns_;
         return sketch_.finish(
@@ -109,6 +111,8 @@ public:
     }
 
 private:
+    double left_of(int column) const { return column * (tile_ + kTileGap) + kGroupGap * (column / options_.group); }
+
     const std::vector<Thumbnail>& layer_of(const HeadTile& tile) const {
         const auto layer = static_cast<std::size_t>(tile.site.layer);
         HEADSCOPE_CHECK(layer < thumbnails_.layers.size() && !thumbnails_.layers[layer].empty(),

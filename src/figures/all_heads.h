@@ -32,6 +32,7 @@ std::vector<HeadTile> head_tiles(const AttentionRecord& record, const std::vecto
 
 struct AllHeadsOptions {
     int columns = 0;        // 0: the number of heads per layer, so that a row is a layer
+    int group = 1;          // so many heads beside each other share keys and values: groups stand apart
     double tile = 9.0;      // width and height of a picture
     double width = 0.0;     // if not 0, pictures shrink to as little as kLeastTile so that a row fits into this width
     std::string note = {};  // explains the numbers; begins the note under the title

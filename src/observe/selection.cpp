@@ -21,6 +21,14 @@ constexpr const char* kRenormalisedNote =
     "left out: the other weights renormalised, so that rows add up as before, where they are a "
     "hundredth of the row or more.";
 
+// "<BOS> and <EOS>, and the first token"
+std::string hidden_tokens(const AttentionRecord& record, const RowOptions& rows) {
+    if (rows.show_special) {
+        return "The first token";
+    }
+    return ends_of(record) + (rows.show_first ? "" : ", and the first token");
+}
+
 std::vector<int> active_heads(const AttentionSelection& selection, int model_heads) {
     std::set<int> heads(selection.heads.begin(), selection.heads.end());
     for (int head = 1; selection.heads.empty() && head <= model_heads; ++head) {
@@ -107,7 +115,8 @@ SelectedAttention select_attention(const AttentionRecord& record, const Attentio
     selected.model_heads = static_cast<int>(weights.heads);
     choose(selected, selection);
     selected.weights = join_weights(weights, selected.queries, selected.keys);
-    if (!selection.rows.show_special) {
+    const RowOptions& rows = selection.rows;
+    if (!rows.show_special || !rows.show_first) {
         renormalise(selected.weights, weights, selected.queries, selected.keys);
         selected.renormalised = true;
     }
@@ -116,7 +125,7 @@ SelectedAttention select_attention(const AttentionRecord& record, const Attentio
                       std::any_of(selected.keys.begin(), selected.keys.end(), several);
     selected.edited = record.edited;
     selected.note = sentences({edited_note(selected.edited), selected.joined ? kJoinedNote : "",
-                               selected.renormalised ? ends_of(record) + " " + kRenormalisedNote : ""});
+                               selected.renormalised ? hidden_tokens(record, rows) + " " + kRenormalisedNote : ""});
     return selected;
 }
 

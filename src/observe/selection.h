@@ -34,7 +34,7 @@ struct SelectedAttention {
     std::vector<std::size_t> chosen_keys = {};  // key columns; at least one of the two is empty
     std::vector<float> weights;                 // [model_heads, queries, keys]
     bool joined = false;                        // some item has more than one piece
-    bool renormalised = false;                  // begin and end are hidden and the rest rescaled, see renormalise()
+    bool renormalised = false;                  // tokens are hidden and the rest rescaled, see renormalise()
 
     std::size_t index(int head, std::size_t query, std::size_t key) const {
         return ((static_cast<std::size_t>(head) - 1) * queries.size() + query) * keys.size() + key;

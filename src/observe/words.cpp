@@ -135,6 +135,9 @@ std::vector<RowItem> make_row(const std::vector<RecordedToken>& tokens, const Ro
             row.push_back({tokens[static_cast<std::size_t>(i)].text, word, whole.occurrence, i, 1, in_second});
         }
     }
+    if (!options.show_first && row.size() > 1 && row.front().first == 0) {
+        row.erase(row.begin());
+    }
     return row;
 }
 

@@ -24,6 +24,7 @@ struct RowOptions {
     bool join_words = true;
     bool show_pads = false;
     bool show_special = true;  // begin and end
+    bool show_first = true;    // the first token, which gets what heads of many decoders need nowhere else
     bool operator==(const RowOptions&) const = default;
 };
 
