@@ -119,8 +119,14 @@ TEST_CASE("A model without attention shows no stacks, heads and panels of attent
         CHECK(attentions_of(session.scene()).empty() == !model.attends);
         CHECK((heads_of(session.scene()) == 0) == !model.attends);
         CHECK((session.state().panel == PanelId::Time) == !model.attends);
-        CHECK(offered(session.scene(), PanelId::Surgery) == model.attends);
+        const bool in_turns = model.name == "mask-predict";  // which has attention, but no single pass
+        CHECK((session.state().panel == PanelId::Model) == in_turns);
+        CHECK(offered(session.scene(), PanelId::Surgery) == (model.attends && !in_turns));
+        CHECK(offered(session.scene(), PanelId::Lens) == !in_turns);
         CHECK(offered(session.scene(), PanelId::Model));
+        CHECK_THAT(why_not_offered(session.scene(), PanelId::Heads), Contains(in_turns        ? "in turns"
+                                                                              : model.attends ? ""
+                                                                                              : "no attention"));
         if (model.name == "lstm-cross") {
             CHECK(attentions_of(session.scene()) == std::vector{AttentionKind::Cross});
             CHECK(shown_site(session.scene()) == AttentionSite{AttentionKind::Cross, 1});

@@ -1,6 +1,8 @@
 // Saliency, the logit lens and patching in the window, for every family, and two texts side by side.
 #include "tests/viewer/stage.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/figures/layout_checks.h"
@@ -74,6 +76,30 @@ TEST_CASE("A language model is looked into as well", "[session][inside][family]"
     check_inside(masked, "the [MASK] cat");
 }
 
+TEST_CASE("Saliency, lens and patching are computed side by side, and kept when another is chosen",
+          "[session][inside]") {
+    const TemporaryFolder folder;
+    Session session(on_cpu(write_model(folder, "tiny", 3), sentence("the small dog", PanelId::Saliency)), [] {});
+    session.state().second = "the big dog";
+    const auto draw_all = [&] {  // as a window with three panels does
+        for (const PanelId panel : {PanelId::Saliency, PanelId::Lens, PanelId::Patching}) {
+            session.draws(panel);
+        }
+        return !session.busy() &&
+               std::ranges::all_of(session.scene().inside, [](const auto& found) { return found != nullptr; });
+    };
+    REQUIRE(update_until(session, draw_all));
+    const auto before = session.scene().inside;
+    for (const PanelId panel : {PanelId::Lens, PanelId::Patching, PanelId::Saliency}) {
+        CHECK_THAT(drawn_inside(session, panel), !Contains("Computing"));
+    }
+    CHECK(session.scene().inside == before);
+    session.state().text = "the small cat";
+    settle(session);
+    CHECK(session.scene().inside[index_of(InsideView::Lens)] == nullptr);
+    CHECK_THAT(drawn_inside(session, PanelId::Lens), Contains("What the model would write"));
+}
+
 TEST_CASE("What cannot be looked into says why in the panel, once", "[session][inside]") {
     const TemporaryFolder folder;
     Session session(on_cpu(write_model(folder, "tiny", 3), sentence()), [] {});
@@ -107,4 +133,30 @@ TEST_CASE("Two texts are compared, place by place if they have as many tokens", 
     session.state().second.clear();
     settle(session);
     CHECK(session.scene().other->shown->source == "the small dog");
+}
+
+TEST_CASE("Two texts are compared by one model, which is loaded once", "[session][inside]") {
+    const TemporaryFolder folder;
+    std::atomic<int> opened{0};
+    SessionOptions options = on_cpu(write_model(folder, "tiny", 3), sentence("the small dog", PanelId::Compare));
+    options.open_device = [&](const std::string& id) {
+        ++opened;
+        return open_device(id);
+    };
+    Session session(options, [] {});
+    settle(session);
+    session.state().second = "the big dog";
+    session.compare_texts();
+    settle(session);
+    CHECK(session.scene().other->shown->source == "the big dog");
+    CHECK(opened == 1);
+    session.open(write_model(folder, "another", 4), "cpu");  // the second text keeps the model that it was compared by
+    settle(session);
+    session.state().second = "the big cat";
+    settle(session);
+    CHECK(session.scene().other->model->name == "tiny");
+    CHECK(session.scene().other->shown->source == "the big cat");
+    session.end_comparison();
+    settle(session);
+    CHECK(errors_of(session).empty());
 }

@@ -31,7 +31,9 @@ TEST_CASE("A folder offers its folders, models and views", "[places]") {
     folder.write("a/config.json", "{}");
     folder.write("my.headscope", "{}");
     folder.write("notes.txt", "");
-    CHECK(listed(places_in(folder.file(""))) == ".. a* b my.headscope ");
+    folder.write("tiny.gguf", "GGUF");
+    folder.write("fair.pt", "");
+    CHECK(listed(places_in(folder.file(""))) == ".. a* b fair.pt* my.headscope tiny.gguf* ");
     CHECK(listed(places_in(folder.file("nowhere"))) == ".. ");
     CHECK_THAT(listed(places_in("/")), !Contains(".. "));
 }
@@ -44,6 +46,47 @@ TEST_CASE("The models that come along are offered, and the recent ones that exis
     const ViewerSettings settings{.recent_models = {folder.file("my.headscope"), folder.file("gone")}};
     REQUIRE(recent_places(settings).size() == 1);
     CHECK(recent_places(settings).front().kind == FilePlaceKind::View);
+}
+
+TEST_CASE("A view may have any name, a model has its own", "[places][view]") {
+    const TemporaryFolder folder;
+    Session session(on_cpu(write_model(folder, "tiny", 3), sentence("a cat")), [] {});
+    settle(session);
+    session.save_view(folder.file("my.headscope"));
+    std::filesystem::rename(folder.file("my.headscope"), folder.file("mine.json"));
+    session.state().text = "a dog";
+    session.open(folder.file("mine.json"), "");
+    settle(session);
+    CHECK(session.state().text == "a cat");
+    CHECK(errors_of(session).empty());
+    CHECK_FALSE(is_view(folder.write("tiny.gguf", "GGUF")));
+    CHECK_FALSE(is_view(folder.file("tiny")));
+    CHECK_FALSE(is_view(folder.file("nowhere")));
+}
+
+TEST_CASE("What could not be opened is remembered until something else is asked for", "[places][session]") {
+    const TemporaryFolder folder;
+    Session session(on_cpu(write_model(folder, "tiny", 3), sentence("a cat")), [] {});
+    settle(session);
+    CHECK_FALSE(session.refused().has_value());
+    session.open("tniy", "cpu");  // no file, and no model that comes along
+    REQUIRE(session.refused().has_value());
+    CHECK(session.refused()->path == "tniy");
+    std::filesystem::create_directories(folder.file("empty"));
+    session.open(folder.file("empty"), "cpu");
+    CHECK_FALSE(session.refused().has_value());
+    CHECK(errors_of(session).empty());  // that of the first attempt went with it
+    settle(session);
+    REQUIRE(session.refused().has_value());
+    CHECK(session.refused()->path == folder.file("empty"));
+    CHECK(session.refused()->why + "\n" == errors_of(session));
+    session.open(folder.write("bad.headscope", "{}"), "");
+    REQUIRE(session.refused().has_value());
+    CHECK(session.refused()->path == folder.file("bad.headscope"));
+    session.open(folder.file("tiny"), "cpu");
+    settle(session);
+    CHECK_FALSE(session.refused().has_value());
+    CHECK(errors_of(session).empty());
 }
 
 TEST_CASE("A session opens models by name, and views", "[places][session]") {

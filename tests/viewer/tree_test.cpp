@@ -11,6 +11,7 @@
 #include "viewer/panels/parts.h"
 #include "viewer/panels/render.h"
 #include "viewer/session/rows.h"
+#include "viewer/session/shown.h"
 
 using namespace headscope;
 using namespace headscope::viewer;
@@ -84,6 +85,15 @@ TEST_CASE("Pointing along a tree redraws it, and pointing away repeats no drawin
     CHECK(drawn() != whole);
     stage.session.hover_step(-1);
     CHECK(drawn() == whole);
+}
+
+TEST_CASE("A second text is split into words like the first", "[tree]") {
+    ParserStage stage;
+    stage.session.state().second = "The dog sleeps.";
+    stage.session.compare_texts();
+    settle(stage.session);
+    CHECK(stage.scene().other->shown->source == "The dog sleeps .");
+    CHECK(inside_request(stage.scene(), InsideView::Patching)->from == "The dog sleeps .");
 }
 
 TEST_CASE("A malformed tree is repaired, and its constituents have no steps", "[tree]") {

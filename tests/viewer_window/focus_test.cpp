@@ -1,5 +1,8 @@
 // The keyboard reaches every control.
 #include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -8,11 +11,13 @@
 
 #include "display.h"
 #include "tests/house/open_options.h"
+#include "tests/io/temporary_folder.h"
 #include "viewer/draw/theme.h"
 #include "viewer/ui/interface.h"
 
 using namespace headscope;
 using namespace headscope::viewer;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -52,12 +57,26 @@ public:
         }
         frames(3);
     }
+    void point(const std::string& name) {
+        const std::optional<ImVec2> place = ui.probes.find(name);
+        REQUIRE(place.has_value());
+        window_.play({.kind = InputEvent::Kind::Move, .x = std::floor(place->x), .y = std::floor(place->y)});
+        frames(3);
+    }
+    void click(const std::string& name) {
+        point(name);
+        for (const bool down : {true, false}) {
+            window_.play({.kind = InputEvent::Kind::Button, .code = 0, .down = down});
+            frames(2);
+        }
+    }
+    bool shows(const std::string& name) { return ui.probes.value_of(name).has_value(); }
     void press(const char* chord) {
         const Chord keys = parse_chord(chord);
         for (const bool down : {true, false}) {
             window_.play({.kind = InputEvent::Kind::Key, .code = keys.key, .down = down, .modifiers = keys.modifiers});
             for (const Chord& one : window_.take_chords()) {
-                ui.commands.press(one, ui.typing || ui.focus.on());
+                headscope::viewer::press(ui, one);
             }
             frames(2);
         }
@@ -152,4 +171,125 @@ TEST_CASE("Space and Enter press what has the keyboard, and dialogs keep it", "[
     shown.press("Space");
     CHECK(names_of(focus).contains("menu.export"));
     CHECK_FALSE(names_of(focus).contains("source"));
+}
+
+TEST_CASE("Escape closes one menu at a time, whether keys or the pointer opened it", "[window]") {
+    if (!test::display()) {
+        return;
+    }
+    Shown shown;
+    shown.settle();
+    const bool by_pointer = GENERATE(false, true);
+    const auto open = [&](const char* menu) {
+        if (by_pointer) {
+            shown.click(menu);
+        } else {
+            shown.ui.focus.move_to(menu);
+            shown.frames(2);
+            shown.press("Space");
+        }
+        shown.frames(2);
+    };
+    INFO(by_pointer);
+    open("menu.Help");
+    REQUIRE(shown.shows("menu.help"));
+    open("menu.Examples");
+    REQUIRE(shown.shows("menu.example.0"));
+    shown.press("Escape");
+    shown.frames(5);
+    CHECK_FALSE(shown.shows("menu.example.0"));
+    CHECK(shown.shows("menu.help"));
+    shown.press("Escape");
+    shown.frames(5);
+    CHECK_FALSE(shown.shows("menu.help"));
+    CHECK_FALSE(Focus::in_menu());
+}
+
+TEST_CASE("Menus and the help keep the keyboard", "[window]") {
+    if (!test::display()) {
+        return;
+    }
+    Shown shown;
+    shown.settle();
+    const int layer = shown.ui.state().layer;
+    shown.click("menu.File");
+    shown.press("Down");
+    CHECK(shown.ui.state().layer == layer);
+    shown.press("Escape");
+    shown.press("F1");
+    CHECK(shown.ui.probes.value_of("help.scroll") == "0");
+    for (const char* key : {"Down", "PageDown"}) {
+        const std::optional<std::string> before = shown.ui.probes.value_of("help.scroll");
+        shown.press(key);
+        CHECK(shown.ui.probes.value_of("help.scroll") != before);
+    }
+    shown.press("Tab");
+    CHECK(shown.ui.focus.name().empty());  // none of what is below the help
+    CHECK(shown.ui.state().layer == layer);
+    shown.press("Escape");
+    CHECK_FALSE(shown.shows("help.scroll"));
+    shown.press("Down");
+    CHECK(shown.ui.state().layer == layer - 1);
+}
+
+TEST_CASE("A control that is gone has no keyboard", "[window]") {
+    if (!test::display()) {
+        return;
+    }
+    Shown shown;
+    shown.settle();
+    shown.ui.focus.move_to("head.3");
+    shown.frames(10);
+    CHECK(shown.ui.focus.name() == "head.3");
+    shown.ui.state().panel = PanelId::Model;
+    shown.settle();
+    shown.frames(10);
+    CHECK_FALSE(shown.ui.focus.on());
+    shown.press("A");  // a key of the panels
+    CHECK(shown.ui.state().heads.empty());
+}
+
+TEST_CASE("What the menu and the dialog offer is read when they open", "[window]") {
+    if (!test::display()) {
+        return;
+    }
+    const TemporaryFolder folder;
+    const std::string view = folder.write("my.headscope", "{}");
+    Shown shown;
+    shown.settle();
+    shown.ui.session.settings().recent_models = {view};
+    for (const bool exists : {true, false}) {
+        shown.click("menu.File");
+        CHECK(shown.ui.probes.value_of("menu.recent") == (exists ? "on" : "off"));
+        std::filesystem::remove(view);
+        shown.frames(3);
+        CHECK(shown.ui.probes.value_of("menu.recent") == (exists ? "on" : "off"));
+        shown.press("Escape");
+    }
+    folder.write("my.headscope", "{}");
+    for (const bool exists : {true, false}) {
+        shown.press("Ctrl+O");
+        shown.frames(2);
+        CHECK(shown.shows("recent.0") == exists);
+        std::filesystem::remove(view);
+        shown.frames(3);
+        CHECK(shown.shows("recent.0") == exists);
+        shown.press("Escape");
+        shown.frames(2);
+    }
+}
+
+TEST_CASE("A command that means nothing for the model says why, by key and in the menu", "[window]") {
+    if (!test::display()) {
+        return;
+    }
+    Shown shown;
+    shown.settle();
+    shown.click("menu.Panels");
+    CHECK_THAT(shown.ui.probes.value_of("menu.panel.tree").value_or(""), Contains("does not write trees"));
+    CHECK(shown.ui.probes.value_of("menu.panel.matrix") == "on");
+    shown.press("Escape");
+    shown.press("Shift+Right");
+    REQUIRE_FALSE(shown.ui.session.notices().empty());
+    CHECK_THAT(shown.ui.session.notices().back().text, Contains("open the folder of a training"));
 }

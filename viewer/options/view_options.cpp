@@ -6,13 +6,13 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "import/open_model.h"
 #include "infer/model_lookup.h"
 #include "io/input_files.h"
 #include "options/decoding_flags.h"
 #include "options/option_values.h"
 #include "support/usage_error.h"
 #include "text/normalised.h"
+#include "viewer/session/places.h"
 #include "viewer/session/state.h"
 #include "viewer/session/wording.h"
 
@@ -36,9 +36,8 @@ ViewOptions with_path(ViewOptions options) {
     }
     options.path = named_model(options.path, options.common.search_path);
     std::error_code failure;
-    const bool folder =
-        std::filesystem::is_directory(options.path, failure) || format_of(options.path) != ModelFormat::None;
-    if (!folder && !std::filesystem::is_regular_file(options.path, failure)) {
+    const bool folder = !viewer::is_view(options.path);
+    if (!std::filesystem::exists(options.path, failure)) {
         throw UsageError(
             fmt::format("{} is neither a saved view nor a model, a training or an experiment", options.path));
     }
@@ -118,7 +117,7 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
     CLI::Option* render =
         command
             .add_option("--render", options.render,
-                        "Write the panel to this .svg, .png, .json or .tsv (matrix) file and open no window")
+                        "Write the panel to this .svg, .png, .html, .json or .tsv (matrix) file and open no window")
             ->type_name("FILE");
     command.add_option("--scale", options.scale, "PNG pixels per unit of the drawing")
         ->check(real_number(0.1, 20.0))

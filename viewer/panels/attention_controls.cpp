@@ -26,6 +26,15 @@ void row_toggles(Controls& ui) {
         state.show_special = !hidden;
         state.word = state.key = -1;
     }
+    bool without_first = !state.show_first;
+    const bool one_text = !traits(family_of(ui.scene())).reads_source;
+    if (one_text &&
+        ui.toggle("first", "Hide the first token", without_first,
+                  "Many heads put on it the weight that they need nowhere. The other weights are renormalised, which a "
+                  "note mentions.")) {
+        state.show_first = !without_first;
+        state.word = state.key = -1;
+    }
 }
 
 void layer_stepper(Controls& ui, int layers) {
@@ -86,16 +95,21 @@ void heads_row(Controls& ui, const AttentionSite& site) {
     ui.heading("Heads");
     const int heads = std::max(heads_of(ui.scene(), site.kind), 1);
     const std::vector<int> active = active_heads(ui.state(), heads);
+    const int group = heads_in_group(ui.scene(), site.kind);
     const std::vector<AttentionEdit>& edits = ui.state().edits;
     std::vector<HeadSwatch> swatches;
     for (int head = 1; head <= heads; ++head) {
         const AttentionEdit off{.site = site, .head = head};
         swatches.push_back({.head = head,
                             .visible = std::find(active.begin(), active.end(), head) != active.end(),
-                            .off = std::find(edits.begin(), edits.end(), off) != edits.end()});
+                            .off = std::find(edits.begin(), edits.end(), off) != edits.end(),
+                            .begins_group = group > 1 && head % group == 1});
     }
     if (const HeadClick click = ui.heads(swatches); click.head > 0) {
         toggle_head(ui.state(), heads, click.head, click.alone);
+    }
+    if (group > 1) {
+        ui.remark(fmt::format("The {} heads of a group share keys and values.", group), "heads.groups");
     }
 }
 

@@ -180,7 +180,7 @@ void start_comparison(Controls& ui, const std::string& model, const std::string&
 }
 
 void compare_controls(Controls& ui) {
-    if (has_attention(ui.scene())) {
+    if (!attentions_of(ui.scene()).empty()) {
         attention_choice(ui);
     }
     ui.heading("With another text");
@@ -205,6 +205,7 @@ void compare_controls(Controls& ui) {
 
 const Panel kComparePanel{.id = PanelId::Compare,
                           .title = "Compare",
+                          .unfit = no_single_pass,
                           .draw = draw_comparison,
                           .numbers = compare_numbers,
                           .controls = compare_controls};

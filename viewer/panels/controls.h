@@ -14,7 +14,8 @@ namespace headscope::viewer {
 struct HeadSwatch {
     int head = 1;
     bool visible = true;
-    bool off = false;  // the model runs without it
+    bool off = false;           // the model runs without it
+    bool begins_group = false;  // of heads that share keys and values: stands apart from the one before
 };
 
 struct HeadClick {

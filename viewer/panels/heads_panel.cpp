@@ -1,4 +1,8 @@
 // Every head of every layer as a small picture.
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "figures/all_heads.h"
 #include "observe/record_json.h"
 #include "viewer/panels/controls.h"
@@ -12,19 +16,64 @@ namespace {
 
 // The overview is as wide as the panel, unless that made its text smaller than this share of the other panels'.
 constexpr double kSmallestText = 0.75;
+// More are shown in pages of whole layers.
+constexpr int kHeadsOfPage = 512;
+
+struct Page {
+    int size = 0;   // in heads
+    int count = 1;  // of all pages
+    int shown = 0;  // from 0
+};
+
+Page page_of(const Scene& scene) {
+    const AttentionKind kind = shown_kind(scene);
+    const int heads = std::max(heads_of(scene, kind), 1);
+    const int layers = std::max(layers_of(scene), 1);
+    const int layers_of_page = std::max(kHeadsOfPage / heads, 1);
+    Page page{.size = layers_of_page * heads, .count = (layers + layers_of_page - 1) / layers_of_page};
+    page.shown = std::min(scene.state.heads_page, page.count - 1);
+    return page;
+}
+
+// "Layers 17 to 32 of 40", or of an order across layers "Heads 513 to 1024 of 1280".
+std::string name_of_page(const Scene& scene, const Page& page) {
+    const bool by_layer = scene.state.order == HeadOrder::Model;
+    const int heads = std::max(heads_of(scene, shown_kind(scene)), 1);
+    const int all = by_layer ? layers_of(scene) : layers_of(scene) * heads;
+    const int size = by_layer ? page.size / heads : page.size;
+    const int first = page.shown * size + 1;
+    const int last = std::min((page.shown + 1) * size, all);
+    const char* noun = by_layer ? "Layer" : "Head";
+    return first == last ? fmt::format("{} {} of {}", noun, first, all)
+                         : fmt::format("{}s {} to {} of {}", noun, first, last, all);
+}
+
+std::string note_of(const Scene& scene, const Page& page, int group) {
+    std::string note = legend_of(scene.state.order);
+    if (page.count > 1) {
+        note += ". " + name_of_page(scene, page);
+    }
+    return group > 1 ? fmt::format("{}. The {} heads of a group share keys and values", note, group) : note;
+}
 
 Drawing draw_heads(const Scene& scene, const PanelOptions& options, RecordParts& parts) {
     const AttentionKind kind = shown_kind(scene);
     Look look = look_of(options);
     look.tips = true;  // few, and not in Panel::contents
-    const AllHeadsOptions all{.width = options.width / options.text_size / kSmallestText,
-                              .note = legend_of(scene.state.order),
+    const Page page = page_of(scene);
+    const int group = scene.state.order == HeadOrder::Model ? heads_in_group(scene, kind) : 1;
+    const AllHeadsOptions all{.group = group,
+                              .width = options.width / options.text_size / kSmallestText,
+                              .note = note_of(scene, page, group),
                               .lines = scene.state.small_figures,
                               .palette = scene.state.palette,
                               .look = look};
     const auto& shown = scene.main.shown;
-    return draw_all_heads(parts.thumbnails(shown, kind, all.lines, row_options(scene.state)),
-                          head_tiles(shown->record, parts.statistics(shown), kind, scene.state.order), all);
+    std::vector<HeadTile> tiles = head_tiles(shown->record, parts.statistics(shown), kind, scene.state.order);
+    const auto from = std::min(static_cast<std::size_t>(page.shown * page.size), tiles.size());
+    const auto to = std::min(from + static_cast<std::size_t>(page.size), tiles.size());
+    tiles = {tiles.begin() + static_cast<std::ptrdiff_t>(from), tiles.begin() + static_cast<std::ptrdiff_t>(to)};
+    return draw_all_heads(parts.thumbnails(shown, kind, all.lines, row_options(scene.state)), tiles, all);
 }
 
 nlohmann::json heads_numbers(const Scene& scene) {
@@ -37,8 +86,10 @@ void forget_unseen_by_heads(ViewState& state) {
     seen.kind = state.kind;
     seen.order = state.order;
     seen.small_figures = state.small_figures;
+    seen.heads_page = state.heads_page;
     seen.join_words = state.join_words;
     seen.show_special = state.show_special;
+    seen.show_first = state.show_first;
     seen.palette = state.palette;
     state = seen;
 }
@@ -49,7 +100,15 @@ void heads_controls(Controls& ui) {
     }
     kind_and_layer(ui, false);
     ui.heading("Order");
-    ui.choice("order", ui.state().order, {"Layers", "Entropy", "Distance", "Sharpness", "Diagonal"});
+    if (ui.choice("order", ui.state().order, {"Layers", "Entropy", "Distance", "Sharpness", "Diagonal"})) {
+        ui.state().heads_page = 0;
+    }
+    if (const Page page = page_of(ui.scene()); page.count > 1) {
+        int shown = page.shown;
+        if (ui.stepper("page", name_of_page(ui.scene(), page), shown, 0, page.count - 1)) {
+            ui.state().heads_page = shown;
+        }
+    }
     ui.heading("Pictures");
     ui.choice("pictures", ui.state().small_figures, {"Matrices", "Figures"});
     row_toggles(ui);
@@ -75,7 +134,7 @@ void heads_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& e
 
 const Panel kHeadsPanel{.id = PanelId::Heads,
                         .title = "All heads",
-                        .offered = has_attention,
+                        .unfit = no_attention,
                         .missing = missing_figure,
                         .draw = draw_heads,
                         .numbers = heads_numbers,

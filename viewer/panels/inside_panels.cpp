@@ -17,11 +17,6 @@ namespace headscope::viewer {
 
 namespace {
 
-// Whether there is something behind the output to look at: a model that fills in masks in turns has no single pass.
-bool has_one_pass(const Scene& scene) {
-    return !scene.main.model.has_value() || scene.main.model->config.generation != Generation::MaskPredict;
-}
-
 template <InsideView kView>
 std::string missing_inside(const Scene& scene) {
     if (const std::string nothing = nothing_there(scene.main); !nothing.empty()) {
@@ -62,7 +57,7 @@ Panel inside_panel(PanelId id, const char* title, const char* keys, void (*contr
     return {.id = id,
             .title = title,
             .keys = keys,
-            .offered = has_one_pass,
+            .unfit = no_single_pass,
             .missing = missing_inside<kView>,
             .draw = draw_inside<kView>,
             .numbers = inside_numbers<kView>,

@@ -153,12 +153,16 @@ void matrix_controls(Controls& ui) {
     if (ui.button("copy", "Copy as TSV", "The exact weights, for a spreadsheet")) {
         copy_matrix(ui);
     }
-    ui.remark("Click a cell: its query and key are multiplied out below, as equation 1 says.");
+    ui.remark(state.matrix == MatrixView::Head
+                  ? "Click a cell: its query and key are multiplied out below, as equation 1 says."
+                  : "Choose Head to multiply out a cell's query and key, as equation 1 says.",
+              "matrix.remark");
 }
 
 void matrix_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& events) {
-    if (events.clicked && events.hovered.has_value() && events.hovered->query >= 0) {
-        ViewState& state = ui.state();
+    ViewState& state = ui.state();
+    const bool multiplies = state.matrix == MatrixView::Head;  // a mean has no query and key
+    if (multiplies && events.clicked && events.hovered.has_value() && events.hovered->query >= 0) {
         const bool same = state.word == events.hovered->query && state.key == events.hovered->key;
         state.direction = Direction::From;
         state.word = same ? -1 : events.hovered->query;
@@ -170,7 +174,7 @@ void matrix_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& 
 
 const Panel kMatrixPanel{.id = PanelId::Matrix,
                          .title = "Matrix",
-                         .offered = has_attention,
+                         .unfit = no_attention,
                          .missing = missing_figure,
                          .draw = draw_matrix,
                          .numbers = matrix_numbers,

@@ -27,8 +27,8 @@ const Panel& panel_of(PanelId id) {
     return *kRows.at(static_cast<std::size_t>(id));
 }
 
-bool always_offered(const Scene& /*scene*/) {
-    return true;
+std::string fits_every_model(const Scene& /*scene*/) {
+    return "";
 }
 
 std::string missing_result(const Scene& scene) {
@@ -44,8 +44,12 @@ const char* title_of(PanelId panel, Architecture family) {
     return row.family_title == nullptr ? row.title : wording(family).*row.family_title;
 }
 
+std::string why_not_offered(const Scene& scene, PanelId panel) {
+    return scene.state.panel == panel ? "" : panel_of(panel).unfit(scene);
+}
+
 bool offered(const Scene& scene, PanelId panel) {
-    return scene.state.panel == panel || panel_of(panel).offered(scene);
+    return why_not_offered(scene, panel).empty();
 }
 
 Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options) {

@@ -13,7 +13,8 @@
 namespace headscope::viewer {
 
 const char* title_of(PanelId panel, Architecture family);  // "Figure", in the window
-// Whether the window offers the panel, or a saved view has asked for it.
+// Why the window does not offer the panel; empty if it does, or if a saved view has asked for it.
+std::string why_not_offered(const Scene& scene, PanelId panel);
 bool offered(const Scene& scene, PanelId panel);
 
 // If there is nothing to draw yet, the drawing gives the reason.
@@ -46,7 +47,7 @@ private:
     struct Key {
         ViewState state;
         PanelOptions options;
-        std::array<const void*, 9> parts{};
+        std::array<const void*, 11> parts{};
         std::pair<int, int> hovered{-1, -1};  // the word and the step under the pointer
         bool operator==(const Key&) const = default;
     };

@@ -16,6 +16,7 @@ namespace headscope::viewer {
 namespace {
 
 constexpr double kTextLine = 1.6;  // between baselines
+constexpr const char* kMixesOtherwise = "This model has no attention: its layers mix tokens in other ways.";
 
 std::size_t letters_in(const std::string& piece) {
     std::size_t letters = 0;
@@ -115,7 +116,7 @@ std::string missing_attention(const Scene& scene, const Side& side) {
     const std::vector<AttentionKind> kinds = kinds_of(side.model->config);
     const AttentionKind kind = shown_kind(scene);
     if (kinds.empty()) {
-        return "This model has no attention: its layers mix tokens in other ways.";
+        return kMixesOtherwise;
     }
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
         return fmt::format("This model has no {} attention.", headscope::name_of(kind));
@@ -126,8 +127,15 @@ std::string missing_attention(const Scene& scene, const Side& side) {
                : fmt::format("This attention appears with the first word of the {}.", noun_of(scene));
 }
 
-bool has_attention(const Scene& scene) {
-    return !attentions_of(scene).empty();
+std::string no_attention(const Scene& scene) {
+    return attentions_of(scene).empty() ? kMixesOtherwise : no_single_pass(scene);
+}
+
+std::string no_single_pass(const Scene& scene) {
+    const auto& model = scene.main.model;
+    return model.has_value() && model->config.generation == Generation::MaskPredict
+               ? "This model fills in masks in turns: there is no single pass to look into."
+               : "";
 }
 
 std::string missing_figure(const Scene& scene) {
@@ -204,7 +212,7 @@ std::optional<AttentionSelection> step_selection(const Scene& scene) {
         return std::nullopt;
     }
     selection.rows.join_words = false;  // one column per piece, as a step writes one piece
-    selection.rows.show_special = true;
+    selection.rows.show_special = selection.rows.show_first = true;
     selection.positions = {static_cast<int>(scene.main.shown->steps[static_cast<std::size_t>(step)].position) + 1};
     return selection;
 }

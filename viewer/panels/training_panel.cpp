@@ -186,7 +186,7 @@ void training_controls(Controls& ui) {
             "through, and a fixed sentence's heads watched as they form.");
     } else {
         checkpoint_stepper(ui, run->checkpoints);
-        if (has_attention(ui.scene())) {
+        if (!attentions_of(ui.scene()).empty()) {
             attention_choice(ui);
         }
     }

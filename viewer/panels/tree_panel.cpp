@@ -13,6 +13,9 @@ namespace headscope::viewer {
 
 namespace {
 
+constexpr const char* kWritesNoTrees =
+    "This model does not write trees: open one that was trained on linearised trees.";
+
 // A symbol is one token: (X opens a constituent, )X closes the innermost one, any other stands for a word.
 void follow(const std::vector<RecordedToken>& symbols, WrittenTree& tree) {
     std::vector<int> open;
@@ -42,7 +45,7 @@ WrittenTree written_tree(const Scene& scene) {
     if (const std::string nothing = nothing_there(side); !nothing.empty()) {
         tree.problem = nothing;
     } else if (!side.model->terminals.has_value()) {
-        tree.problem = "This model does not write trees: open one that was trained on linearised trees.";
+        tree.problem = kWritesNoTrees;
     } else if (!side.shown->finished) {
         tree.problem = "Parsing \u2026";
     }
@@ -67,8 +70,9 @@ WrittenTree written_tree(const Scene& scene) {
 
 namespace {
 
-bool writes_trees(const Scene& scene) {
-    return scene.main.model.has_value() && scene.main.model->terminals.has_value();
+std::string no_trees(const Scene& scene) {
+    const auto& model = scene.main.model;
+    return model.has_value() && model->terminals.has_value() ? "" : kWritesNoTrees;
 }
 
 std::string missing_tree(const Scene& scene) {
@@ -142,7 +146,7 @@ void tree_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& ev
 
 const Panel kTreePanel{.id = PanelId::Tree,
                        .title = "Tree",
-                       .offered = writes_trees,
+                       .unfit = no_trees,
                        .missing = missing_tree,
                        .draw = draw_tree,
                        .numbers = tree_numbers,

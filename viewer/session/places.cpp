@@ -5,6 +5,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "import/open_model.h"
 #include "infer/model_lookup.h"
 #include "viewer/session/session_paths.h"
 
@@ -22,14 +23,26 @@ bool holds_model(const fs::path& folder) {
                        [&](const char* file) { return fs::exists(folder / file, unreadable); });
 }
 
+// Those of llama.cpp, fairseq and Marian.
+bool is_model_file(const std::string& name) {
+    constexpr std::array kEndings{".gguf", ".pt", ".npz"};
+    return std::ranges::any_of(kEndings, [&](const char* ending) { return name.ends_with(ending); });
+}
+
 FilePlaceKind kind_of(const fs::path& path) {
     std::error_code unreadable;
-    return !fs::is_directory(path, unreadable) ? FilePlaceKind::View
-           : holds_model(path)                 ? FilePlaceKind::Model
-                                               : FilePlaceKind::Folder;
+    if (fs::is_directory(path, unreadable)) {
+        return holds_model(path) ? FilePlaceKind::Model : FilePlaceKind::Folder;
+    }
+    return is_model_file(path.string()) ? FilePlaceKind::Model : FilePlaceKind::View;
 }
 
 }  // namespace
+
+bool is_view(const std::string& path) {
+    std::error_code unreadable;
+    return is_view_file(path) || (fs::is_regular_file(path, unreadable) && format_of(path) == ModelFormat::None);
+}
 
 std::vector<FilePlace> places_in(const std::string& folder) {
     std::error_code unreadable;
@@ -43,13 +56,13 @@ std::vector<FilePlace> places_in(const std::string& folder) {
     fs::directory_iterator entry(here, fs::directory_options::skip_permission_denied, failure);
     for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
         const std::string name = entry->path().filename().string();
-        const bool offered = entry->is_directory(unreadable) || is_view_file(name);
+        const bool offered = entry->is_directory(unreadable) || is_view_file(name) || is_model_file(name);
         if (offered && !name.starts_with('.')) {
             places.push_back({kind_of(entry->path()), name, entry->path().string()});
         }
     }
-    std::sort(places.begin(), places.end(), [](const FilePlace& a, const FilePlace& b) {
-        return std::tuple(a.kind == FilePlaceKind::View, a.name) < std::tuple(b.kind == FilePlaceKind::View, b.name);
+    std::ranges::sort(places, {}, [&](const FilePlace& place) {
+        return std::tuple(!fs::is_directory(place.path, unreadable), place.name);
     });
     if (here.has_relative_path()) {  // not the root
         places.insert(places.begin(), {FilePlaceKind::Parent, "..", here.parent_path().string()});

@@ -17,8 +17,11 @@ struct FilePlace {
     std::string path;
 };
 
+// Whether this is a saved view: a file of such a name, or any other file that is no model.
+bool is_view(const std::string& path);
+
 // What a folder has to open: the folder above it, then its folders, of which some are models or trainings, and its
-// saved views, by name. Hidden ones are left out. An unreadable folder has only the one above it.
+// files of models and saved views, by name. Hidden ones are left out. An unreadable folder has only the one above it.
 std::vector<FilePlace> places_in(const std::string& folder);
 // The models that come with the program.
 std::vector<FilePlace> bundled_places(const std::vector<std::filesystem::path>& search_path);

@@ -9,7 +9,10 @@
 namespace headscope::viewer {
 
 RowOptions row_options(const ViewState& state) {
-    return {.join_words = state.join_words, .show_pads = false, .show_special = state.show_special};
+    return {.join_words = state.join_words,
+            .show_pads = false,
+            .show_special = state.show_special,
+            .show_first = state.show_first};
 }
 
 std::vector<AttentionKind> attentions_of(const Scene& scene) {
@@ -47,6 +50,12 @@ int heads_of(const Scene& scene) {
 int heads_of(const Scene& scene, AttentionKind kind) {
     const bool has_heads = scene.main.model.has_value() && !attentions_of(scene).empty();
     return has_heads ? headscope::heads_of(scene.main.model->config, kind) : 0;
+}
+
+int heads_in_group(const Scene& scene, AttentionKind kind) {
+    const auto& model = scene.main.model;
+    const std::int64_t groups = model.has_value() ? model->config.attention.kv_heads : 0;
+    return groups == 0 ? 1 : std::max(heads_of(scene, kind) / static_cast<int>(groups), 1);
 }
 
 AttentionSite shown_site(const Scene& scene) {

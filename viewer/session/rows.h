@@ -19,6 +19,8 @@ int layers_of(const Scene& scene);
 // Heads of a layer; 0 without a model or attention.
 int heads_of(const Scene& scene);
 int heads_of(const Scene& scene, AttentionKind kind);
+// How many heads beside each other share keys and values; 1: each has its own.
+int heads_in_group(const Scene& scene, AttentionKind kind);
 AttentionSite shown_site(const Scene& scene);
 // The first visible head.
 int first_head(const Scene& scene);

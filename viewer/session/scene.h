@@ -1,6 +1,7 @@
 // Everything that the panels draw: the state and the results so far. Knows neither backends nor windows.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +40,7 @@ struct Scene {
     // Results say what they are of; shown.h has those that fit the state, which are the only ones to draw.
     std::shared_ptr<const MeasuredHeads> importance = {};
     std::shared_ptr<const SeenNeuron> neuron = {};
-    std::shared_ptr<const SeenInside> inside = {};
+    std::array<std::shared_ptr<const SeenInside>, kInsideViews> inside = {};  // by InsideView
     std::shared_ptr<const BlockWeights> weights = {};
     std::shared_ptr<const TrainingRun> run = {};             // null for a model directory
     std::shared_ptr<const ExperimentTable> experiment = {};  // that the training is a trial of
@@ -54,6 +55,8 @@ inline std::string why_empty(const Side& side) {
 
 // What the model has to compute for this state.
 ExploreRequest request_of(const ViewState& state, const Opened& model);
+// A text as the model reads it: a parser reads the words of a treebank.
+std::string text_for(const Opened& model, const std::string& text);
 // The sentences of the state's text, of which the request has one, until the next call; null if the model reads any
 // text whole.
 const PartsOfText* parts_of(const ViewState& state, const Opened& model);

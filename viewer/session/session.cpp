@@ -4,11 +4,9 @@
 #include <utility>
 
 #include "infer/model_lookup.h"
-#include "io/atomic_file.h"
-#include "io/input_files.h"
 #include "support/check.h"
 #include "text/normalised.h"
-#include "viewer/session/session_paths.h"
+#include "viewer/session/places.h"
 #include "viewer/session/view_model.h"
 
 namespace headscope::viewer {
@@ -31,6 +29,7 @@ Session::Session(const SessionOptions& options, std::function<void()> wake)
       settings_file_(options.settings_file),
       history_(options.view.state) {
     awaited_ = with_places(options.view, settings_.recent_models, search_path_);
+    opening_ = options.view.file.empty() ? options.model : options.view.file;
     notify_notes(awaited_);
     start(main_, scene_.main,
           {.model = options.view.file.empty() ? options.model : awaited_.model,
@@ -72,9 +71,7 @@ void Session::start(Client& client, Side& side, OpenRequest request) {
         asked_neuron_.reset();
         scene_.neuron.reset();
         neuron_tag_ = 0;
-        asked_inside_.reset();
-        scene_.inside.reset();
-        inside_tag_ = 0;
+        forget_inside();
         asked_weights_.clear();
         scene_.weights.reset();
         weights_tag_ = 0;
@@ -82,18 +79,34 @@ void Session::start(Client& client, Side& side, OpenRequest request) {
 }
 
 void Session::open(const std::string& path, const std::string& device) {
-    if (is_view_file(path)) {
+    if (is_view(path)) {
         open_view(path, device);
         return;
     }
+    begin_opening(path);
     try {
         const std::string model = named_model(path, search_path_);
         scene_.state.checkpoint.reset();
         awaited_ = {};
         start(main_, scene_.main, {.model = model, .device = device, .precision = precision_});
     } catch (const Error& error) {
-        report_error(error.what());
+        refuse(error.what());
     }
+}
+
+void Session::begin_opening(const std::string& path) {
+    if (refused_.has_value()) {
+        forget_notice(refused_->why);
+    }
+    refused_.reset();
+    opening_ = path;
+}
+
+void Session::refuse(const std::string& why) {
+    if (!opening_.empty()) {
+        refused_ = {opening_, why};
+    }
+    report_error(why);
 }
 
 void Session::open_checkpoint(std::int64_t step) {
@@ -115,6 +128,7 @@ void Session::follow_checkpoint() {
         wanted = main_.open.checkpoint;  // it was another training's, or was removed
         return;
     }
+    begin_opening("");
     OpenRequest request = main_.open;
     request.checkpoint = wanted;
     start(main_, scene_.main, request);
@@ -134,9 +148,14 @@ void Session::compare_with(const std::string& model, const std::string& device,
                            std::optional<std::int64_t> checkpoint) {
     try {
         const std::string path = named_model(model, search_path_);
+        OpenRequest request{.model = path, .checkpoint = checkpoint, .device = device, .precision = precision_};
+        const std::optional<Opened>& main = scene_.main.model;
+        if (main.has_value() && main->path == path && main->checkpoint == checkpoint && main_.opened.has_value() &&
+            main_.opened->device == device) {
+            request.same = main->shared;
+        }
         scene_.other.emplace();
-        start(other_, *scene_.other,
-              {.model = path, .checkpoint = checkpoint, .device = device, .precision = precision_});
+        start(other_, *scene_.other, std::move(request));
     } catch (const Error& error) {
         report_error(error.what());
     }
@@ -167,8 +186,11 @@ void Session::update(History::Clock::time_point now) {
     });
     drop_stale();
     ask_neuron();
-    ask_inside();
+    for (const InsideView view : {InsideView::Saliency, InsideView::Lens, InsideView::Patching}) {
+        ask_inside(view);
+    }
     ask_weights();
+    drawn_.fill(false);
     if (follows_run() && now - run_read_ > kRunReadAgain) {
         run_read_ = now;
         run_tag_ = main_.worker->read_run();
@@ -179,12 +201,13 @@ void Session::update(History::Clock::time_point now) {
 }
 
 bool Session::busy() const {
+    const auto awaited = [](const AskedInside& asked) { return asked.tag != 0; };
     return scene_.main.busy || (scene_.other.has_value() && scene_.other->busy) || measuring_ || neuron_tag_ != 0 ||
-           inside_tag_ != 0 || weights_tag_ != 0;
+           weights_tag_ != 0 || std::ranges::any_of(asked_inside_, awaited);
 }
 
 bool Session::follows_run() const {
-    return scene_.run != nullptr && scene_.state.panel == PanelId::Training;
+    return scene_.run != nullptr && shows(PanelId::Training);
 }
 
 void Session::undo() {
@@ -192,66 +215,6 @@ void Session::undo() {
 }
 void Session::redo() {
     scene_.state = history_.redo();
-}
-
-SavedView Session::saved(const std::string& file) const {
-    SavedView view{.state = scene_.state,
-                   .model = name_for_view(main_.open.model, file, search_path_),
-                   .device = main_.open.device};
-    if (scene_.main.model.has_value()) {
-        view.state.checkpoint = scene_.main.model->checkpoint;
-        view.model_name = scene_.main.model->name;
-        view.parameters = scene_.main.model->parameters;
-    }
-    if (scene_.other.has_value()) {
-        view.other_model = name_for_view(other_.open.model, file, search_path_);
-        view.other_device = other_.open.device;
-        view.other_checkpoint = other_.open.checkpoint;
-    }
-    return view;
-}
-
-void Session::refuse_models(const std::string& path) const {
-    InputFiles inputs;
-    inputs.add({main_.open.model, other_.open.model});
-    inputs.refuse(path);
-}
-
-void Session::save_view(const std::string& path) {
-    try {
-        refuse_models(path);
-        atomic_write_file(path, to_json(saved(path)));
-        notify("Saved this view as " + absolute_path(path));
-    } catch (const Error& error) {
-        report_error(error.what());
-    }
-}
-
-void Session::open_view(const std::string& path, const std::string& device) {
-    try {
-        SavedView view = with_places(read_view(path), settings_.recent_models, search_path_);
-        view.device = device.empty() ? view.device : device;
-        remember(settings_.recent_models, absolute_path(path));
-        scene_.state = view.state;
-        awaited_ = view;
-        notify_notes(view);
-        start(
-            main_, scene_.main,
-            {.model = view.model, .checkpoint = view.state.checkpoint, .device = view.device, .precision = precision_});
-        if (view.other_model.empty()) {
-            end_comparison();
-        } else {
-            compare_with(view.other_model, view.other_device, view.other_checkpoint);
-        }
-    } catch (const Error& error) {
-        report_error(error.what());
-    }
-}
-
-void Session::notify_notes(const SavedView& view) {
-    for (const std::string& note : view.notes) {
-        notify("The view: " + note);
-    }
 }
 
 void Session::notify(const std::string& text) {
@@ -262,8 +225,12 @@ void Session::report_error(const std::string& text) {
 }
 
 void Session::forget_problem(Side& side) {
-    std::erase_if(notices_, [&](const Notice& notice) { return notice.error && notice.text == side.problem; });
+    forget_notice(side.problem);
     side.problem.clear();
+}
+
+void Session::forget_notice(const std::string& error) {
+    std::erase_if(notices_, [&](const Notice& notice) { return notice.error && notice.text == error; });
 }
 
 void Session::add_notice(Notice notice) {

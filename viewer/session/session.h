@@ -2,6 +2,7 @@
 // draws nor blocks.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <future>
 #include <memory>
@@ -46,6 +47,8 @@ public:
     ViewerSettings& settings() { return settings_; }
     void hover_word(int column) { scene_.hovered_word = column; }
     void hover_step(int step) { scene_.hovered_step = step; }
+    // The window draws this panel, beside the chosen one or not: the next update() requests what it needs.
+    void draws(PanelId panel) { drawn_[static_cast<std::size_t>(panel)] = true; }
 
     // Takes the workers' results and requests what the state needs now. Call once a frame.
     void update(History::Clock::time_point now);
@@ -56,6 +59,11 @@ public:
 
     // A model, a training, an experiment or a saved view: its path, or the name of a model that comes with the program.
     void open(const std::string& path, const std::string& device);
+    // What could not be opened last, as it was asked for, and why; empty once something else is to be opened.
+    struct Refused {
+        std::string path, why;
+    };
+    const std::optional<Refused>& refused() const { return refused_; }
     void open_checkpoint(std::int64_t step);
     // A path or a name as for open(), but of no view. `checkpoint` of a training; empty: the newest.
     // With the second text, if there is one that was not compared before.
@@ -120,14 +128,19 @@ private:
     void ask(Client& client, Side& side);
     std::optional<ExploreRequest> ready_request() const;
     void ask_neuron();
-    void ask_inside();
+    void ask_inside(InsideView view);
+    void forget_inside();
     void ask_weights();
+    bool shows(PanelId panel) const;
     void drop_stale();
     void choose_head();
     SavedView saved(const std::string& file) const;
     void add_notice(Notice notice);
     // With its notice.
     void forget_problem(Side& side);
+    void forget_notice(const std::string& error);
+    void begin_opening(const std::string& path);
+    void refuse(const std::string& why);
     void notify_notes(const SavedView& view);
 
     std::function<void()> wake_;
@@ -142,14 +155,20 @@ private:
     std::vector<std::future<void>> retiring_;  // workers that are finishing
     std::optional<NeuronRequest> asked_neuron_;
     Worker::Tag neuron_tag_ = 0;
-    std::optional<InsideRequest> asked_inside_;
-    Tag inside_tag_ = 0;
-    std::string compared_text_;  // the second text when a comparison of texts began
+    struct AskedInside {
+        std::optional<InsideRequest> request;
+        Tag tag = 0;  // while the answer is awaited
+    };
+    std::array<AskedInside, kInsideViews> asked_inside_;  // by InsideView
+    std::array<bool, kPanels> drawn_{};                   // since the last update()
+    std::string compared_text_;                           // the second text when a comparison of texts began
     std::string asked_weights_;
     Worker::Tag weights_tag_ = 0;
     Worker::Tag measure_tag_ = 0;
     std::optional<ExploreRequest> measured_;  // the request of the importance
     SavedView awaited_;                       // a view whose model is still opening
+    std::string opening_;                     // what the user asked to be opened; empty: a checkpoint
+    std::optional<Refused> refused_;
     History::Clock::time_point run_read_{};
     Worker::Tag run_tag_ = 0;
     std::string run_problem_;  // of the last attempt to read the training

@@ -1,4 +1,5 @@
 // How a session handles its workers' results.
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -71,8 +72,9 @@ void Session::handle(Client& client, Side& side, const Opened& opened) {
     if (awaited.model_name.empty()) {
         show_experiment(opened);
         fit_family(scene_.state, before, opened.config.architecture);
-        if (scene_.state.panel == PanelId::Figure && attentions_of(scene_).empty()) {
-            scene_.state.panel = PanelId::Time;
+        const bool in_turns = opened.config.generation == Generation::MaskPredict;  // which shows no attention, either
+        if (scene_.state.panel == PanelId::Figure && (in_turns || attentions_of(scene_).empty())) {
+            scene_.state.panel = in_turns ? PanelId::Model : PanelId::Time;
         }
     }
     if (awaited.parameters != 0 && awaited.parameters != opened.parameters) {
@@ -113,8 +115,9 @@ void Session::handle(Client& /*client*/, Side& /*side*/, const NeuronSeen& neuro
 }
 
 void Session::handle(Client& /*client*/, Side& /*side*/, const InsideSeen& inside) {
-    scene_.inside = inside.view;
-    inside_tag_ = 0;
+    const std::size_t view = index_of(inside.view->of.view);
+    scene_.inside[view] = inside.view;
+    asked_inside_[view].tag = 0;
 }
 
 void Session::handle(Client& /*client*/, Side& /*side*/, const WeightsRead& weights) {
@@ -137,18 +140,21 @@ void Session::handle(Client& client, Side& side, const Failed& failed) {
         }
         return;
     }
-    if (main && failed.tag == inside_tag_) {  // the panel says it
-        scene_.inside =
-            std::make_shared<const SeenInside>(SeenInside{*asked_inside_, Saliency{.problem = failed.message}});
-        inside_tag_ = 0;
+    const auto inside = std::ranges::find(asked_inside_, failed.tag, &AskedInside::tag);
+    if (main && inside != asked_inside_.end()) {  // the panel says it
+        handle(client, side,
+               InsideSeen{failed.tag, std::make_shared<const SeenInside>(
+                                          SeenInside{*inside->request, Saliency{.problem = failed.message}})});
         return;
     }
     const bool opening = client.opening && failed.tag == client.open_tag;
     std::string message = failed.message;
     if (main && opening) {
         message += note_on_places(awaited_, settings_.recent_models, search_path_);
+        refuse(message);
+    } else {
+        report_error(message);
     }
-    report_error(message);
     if ((opening && !side.model.has_value()) || failed.tag == client.shown_tag || failed.tag == client.original_tag) {
         side.problem = message;
     }

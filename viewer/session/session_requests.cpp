@@ -45,7 +45,7 @@ ExploreRequest request_of(const Scene& scene, const Side& side) {
         return request;
     }
     if (!scene.state.second.empty()) {
-        request.source = scene.state.second;
+        request.source = text_for(*side.model, scene.state.second);
         request.target.reset();  // it is the first text's
     } else if (main.has_value() && !side.model->terminals.has_value()) {
         request.source = shown_text(scene.state, *main);
@@ -55,17 +55,19 @@ ExploreRequest request_of(const Scene& scene, const Side& side) {
 
 }  // namespace
 
-// A parser reads the words of a treebank.
+std::string text_for(const Opened& model, const std::string& text) {
+    return model.terminals.has_value() ? fmt::format("{}", fmt::join(penn_words(text), " ")) : text;
+}
+
 ExploreRequest request_of(const ViewState& state, const Opened& model) {
     ExploreRequest request = request_of(state, model.config.architecture);
-    request.source = shown_text(state, model);
+    request.source = text_for(model, shown_text(state, model));
     if (model.config.generation == Generation::MaskPredict) {  // its answer is why it shows only its map
         request.search.beam.reset();
         request.search.length_penalty.reset();
         request.search.length_penalty_form.reset();
     }
     if (model.terminals.has_value()) {
-        request.source = fmt::format("{}", fmt::join(penn_words(state.text), " "));
         request.search.max_extra = kExtraSymbols;
     }
     return request;
@@ -98,9 +100,7 @@ void Session::ask(Client& client, Side& side) {
         forget_problem(side);
         client.asked = wanted;
         if (&client == &main_) {  // which cancels what was asked of the sentence before
-            asked_inside_.reset();
-            scene_.inside.reset();
-            inside_tag_ = 0;
+            forget_inside();
         }
         client.shown_tag = client.worker->explore(wanted);
         client.exploring = true;
@@ -143,7 +143,7 @@ void Session::measure_importance() {
 
 void Session::ask_neuron() {
     const ViewState& state = scene_.state;
-    if (state.panel != PanelId::Matrix || state.matrix != MatrixView::Head || state.word < 0) {
+    if (!shows(PanelId::Matrix) || state.matrix != MatrixView::Head || state.word < 0) {
         return;
     }
     const std::optional<ExploreRequest> found = ready_request();
@@ -160,23 +160,30 @@ void Session::ask_neuron() {
     }
 }
 
-void Session::ask_inside() {
-    const std::optional<InsideView> view = inside_view(scene_.state.panel);
-    if (!view.has_value() || main_.opening) {
+bool Session::shows(PanelId panel) const {
+    return scene_.state.panel == panel || drawn_[static_cast<std::size_t>(panel)];
+}
+
+void Session::ask_inside(InsideView view) {
+    if (!shows(panel_with(view)) || main_.opening) {
         return;
     }
-    const std::optional<InsideRequest> wanted = inside_request(scene_, *view);
-    if (wanted.has_value() && asked_inside_ != wanted) {
-        asked_inside_ = wanted;
-        scene_.inside.reset();
-        inside_tag_ = main_.worker->look_inside(*wanted);
+    const std::optional<InsideRequest> wanted = inside_request(scene_, view);
+    AskedInside& asked = asked_inside_[index_of(view)];
+    if (wanted.has_value() && asked.request != wanted) {
+        scene_.inside[index_of(view)].reset();
+        asked = {wanted, main_.worker->look_inside(*wanted)};
     }
+}
+
+void Session::forget_inside() {
+    asked_inside_ = {};
+    scene_.inside = {};
 }
 
 void Session::ask_weights() {
     const std::string& block = scene_.state.block;
-    if (scene_.state.panel == PanelId::Model && scene_.main.model.has_value() && !main_.opening &&
-        asked_weights_ != block) {
+    if (shows(PanelId::Model) && scene_.main.model.has_value() && !main_.opening && asked_weights_ != block) {
         asked_weights_ = block;
         scene_.weights.reset();
         weights_tag_ = block.empty() ? 0 : main_.worker->read_weights(block);

@@ -30,13 +30,13 @@ const NeuronView* shown_neuron(const Scene& scene) {
     return fits ? found : nullptr;
 }
 
-std::optional<InsideView> inside_view(PanelId panel) {
-    switch (panel) {
-        case PanelId::Saliency: return InsideView::Saliency;
-        case PanelId::Lens: return InsideView::Lens;
-        case PanelId::Patching: return InsideView::Patching;
-        default: return std::nullopt;
+PanelId panel_with(InsideView view) {
+    switch (view) {
+        case InsideView::Saliency: return PanelId::Saliency;
+        case InsideView::Lens: return PanelId::Lens;
+        case InsideView::Patching: return PanelId::Patching;
     }
+    return PanelId::Saliency;
 }
 
 std::optional<InsideRequest> inside_request(const Scene& scene, InsideView view) {
@@ -48,14 +48,14 @@ std::optional<InsideRequest> inside_request(const Scene& scene, InsideView view)
     InsideRequest request{.view = view, .explore = std::move(*found)};
     if (patches) {
         const bool decodes = traits(family_of(scene)).continues_text;
-        request.from = scene.state.second;
+        request.from = text_for(*scene.main.model, scene.state.second);
         request.sites = decodes ? "decoder.*.residual_out" : "encoder.*.residual_out";
     }
     return request;
 }
 
 const SeenInside* shown_inside(const Scene& scene, InsideView view) {
-    const SeenInside* found = scene.inside.get();
+    const SeenInside* found = scene.inside[index_of(view)].get();
     return found != nullptr && inside_request(scene, view) == found->of ? found : nullptr;
 }
 

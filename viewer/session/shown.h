@@ -12,8 +12,8 @@ namespace headscope::viewer {
 // The current request with the output that is shown as its target; empty until that output is complete.
 std::optional<ExploreRequest> found_request(const Scene& scene);
 
-// What a panel shows of what is behind the text and its output, if it does.
-std::optional<InsideView> inside_view(PanelId panel);
+// The panel that shows a view of what is behind the text and its output.
+PanelId panel_with(InsideView view);
 // What to ask for it; empty as long as something is missing.
 std::optional<InsideRequest> inside_request(const Scene& scene, InsideView view);
 

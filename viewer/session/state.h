@@ -87,9 +87,11 @@ struct ViewState {
     std::optional<ChosenHead> chosen = {};
     bool join_words = true;
     bool show_special = true;
+    bool show_first = true;
     Palette palette = Palette::Paper;
     HeadOrder order = HeadOrder::Model;
     bool small_figures = false;  // all heads as figures, not as matrices
+    int heads_page = 0;          // of all heads, where they fill several; from 0
     MatrixView matrix = MatrixView::Head;
     bool logarithmic = false;
     int step = -1;  // of the decoding; -1: the last

@@ -228,6 +228,12 @@ json write_state(const ViewState& state) {
     if (state.top != usual.top) {
         out["top"] = state.top;
     }
+    if (state.show_first != usual.show_first) {
+        out["show_first"] = state.show_first;
+    }
+    if (state.heads_page != usual.heads_page) {
+        out["heads_page"] = state.heads_page;
+    }
     if (state.numbers != usual.numbers) {
         out["numbers"] = state.numbers;
     }
@@ -289,9 +295,11 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
     }
     state.join_words = reader.boolean("join_words", state.join_words);
     state.show_special = reader.boolean("show_special", state.show_special);
+    state.show_first = reader.boolean("show_first", state.show_first);
     state.palette = reader.choice_of("palette", kPalettes, state.palette);
     state.order = reader.choice_of("order", kOrders, state.order);
     state.small_figures = reader.boolean("small_figures", state.small_figures);
+    state.heads_page = numbers.count("heads_page", state.heads_page, 0);
     state.matrix = reader.choice_of("matrix", kMatrices, state.matrix);
     state.logarithmic = reader.boolean("logarithmic", state.logarithmic);
     state.step = numbers.count("step", state.step, -1);

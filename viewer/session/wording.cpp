@@ -114,6 +114,7 @@ void fit_family(ViewState& state, std::optional<Architecture> before, Architectu
         state.edits.clear();
         state.block.clear();
         state.word = state.key = state.step = -1;
+        state.show_first = true;
     }
     for (const FamilyTraits& other : families()) {
         const std::vector<std::string>& examples = wording(other.architecture).examples;

@@ -49,9 +49,9 @@ struct Worker::Session {
         ModelSource::RunStamp stamp;             // of a training, when `run` was read
         std::shared_ptr<const TrainingRun> run;  // as last reported
         std::shared_ptr<const ExperimentTable> experiment;
-        ModelHandle handle = nullptr;
+        std::shared_ptr<const SharedModel> open;
     };
-    std::unique_ptr<Engine> engine;
+    std::shared_ptr<Engine> engine;
     OpenRequest opened;
     std::optional<Model> model;
 
@@ -61,7 +61,7 @@ struct Worker::Session {
             return false;
         }
         try {
-            engine->run(model->handle, [](const Place& place) { place.backend.synchronize(); });
+            engine->run(model->open->handle, [](const Place& place) { place.backend.synchronize(); });
             return true;
         } catch (const std::exception&) {
             return false;
@@ -96,8 +96,9 @@ Tag Worker::ask(Kind kind, Job job) {
                 cancel(static_cast<Kind>(other));
             }
         } else if (kind == kExplore) {
-            cancel(kMeasure);
-            cancel(kInside);
+            for (const Kind other : {kMeasure, kSaliency, kLens, kPatching}) {
+                cancel(other);
+            }
         }
         cancel(kind);
         tag = newest_[kind] = ++last_tag_;
@@ -145,10 +146,11 @@ Tag Worker::look_at_neuron(NeuronRequest request) {
 }
 
 Tag Worker::look_inside(InsideRequest request) {
-    return ask(kInside, [this, request = std::move(request)](Session& session, Tag tag) {
+    const Kind kind = kind_of(request.view);
+    return ask(kind, [this, kind, request = std::move(request)](Session& session, Tag tag) {
         SeenInside seen{.of = request, .found = {}};
         const auto answer = [&](auto engine_request) {
-            seen.found = follow(session, kInside, tag, std::move(engine_request), kNothing);
+            seen.found = follow(session, kind, tag, std::move(engine_request), kNothing);
         };
         switch (request.view) {
             case InsideView::Saliency: answer(SaliencyRequest{request.explore}); break;
@@ -157,7 +159,7 @@ Tag Worker::look_inside(InsideRequest request) {
                 answer(PatchRequest{{.text = request.explore, .from = request.from, .sites = request.sites}});
                 break;
         }
-        report(kInside, InsideSeen{tag, std::make_shared<const SeenInside>(std::move(seen))});
+        report(kind, InsideSeen{tag, std::make_shared<const SeenInside>(std::move(seen))});
     });
 }
 
@@ -199,7 +201,7 @@ typename Request::Result Worker::follow(Session& session, Kind kind, Tag tag, Re
     if (!session.model) {
         throw Error("no model is open");
     }
-    Ticket<Request> ticket = session.engine->submit(session.model->handle, std::move(request));
+    Ticket<Request> ticket = session.engine->submit(session.model->open->handle, std::move(request));
     {
         const std::scoped_lock lock(mutex_);
         running_ = tag;
@@ -287,8 +289,43 @@ void Worker::run(Session& session, Kind kind, Tag tag, const Job& job) {
     report(kind, Failed{tag, message});
 }
 
+// Loads the model on the open device or on another one.
+std::shared_ptr<const SharedModel> Worker::load(Session& session, const OpenRequest& request,
+                                                const ModelSource& source) {
+    if (std::shared_ptr<const SharedModel> same = request.same.lock()) {
+        return same;
+    }
+    std::shared_ptr<Engine> engine = session.engine;
+    if (!engine || session.opened.device != request.device || session.opened.precision != request.precision) {
+        engine = std::make_shared<Engine>(
+            EngineOptions{.devices = {request.device}, .precision = request.precision, .open_device = open_device_},
+            [this](const std::string& message) { warn(message); });
+    }
+    // Reopening a lost device loads the same checkpoint, even if there is a newer one.
+    const auto step = std::make_shared<std::optional<std::int64_t>>(request.checkpoint);
+    const LoadModel load = [source, step](Backend& backend, DType storage) {
+        ModelSource::Loaded loaded = source.load(backend, *step, storage);
+        *step = loaded.step;
+        return std::move(loaded.translator);
+    };
+    ModelHandle handle;
+    try {
+        handle = engine->open(load);
+    } catch (const OutOfMemory&) {
+        if (!session.model) {
+            throw;
+        }
+        session.model.reset();  // both models may share their memory
+        if (engine != session.engine) {
+            session.engine.reset();
+        }
+        handle = engine->open(load);
+    }
+    return std::make_shared<const SharedModel>(SharedModel{std::move(engine), std::move(handle), *step});
+}
+
 void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
-    Session::Model model{ModelSource::at(request.model), {}, {}, {}};
+    Session::Model model{ModelSource::at(request.model), {}, {}, {}, {}};
     if (model.source.has_run()) {
         model.stamp = model.source.run_stamp();  // first, so that the next read_run() sees what changes meanwhile
         model.run = std::make_shared<const TrainingRun>(model.source.run());
@@ -298,44 +335,17 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
             warn(error.what());  // the training is whole
         }
     }
-    std::unique_ptr<Engine> fresh;
-    if (!session.engine || session.opened.device != request.device || session.opened.precision != request.precision) {
-        fresh = std::make_unique<Engine>(
-            EngineOptions{.devices = {request.device}, .precision = request.precision, .open_device = open_device_},
-            [this](const std::string& message) { warn(message); });
-    }
-    Engine& engine = fresh ? *fresh : *session.engine;
-    // Reopening a lost device loads the same checkpoint, even if there is a newer one.
-    const auto step = std::make_shared<std::optional<std::int64_t>>(request.checkpoint);
-    const LoadModel load = [source = model.source, step](Backend& backend, DType storage) {
-        ModelSource::Loaded loaded = source.load(backend, *step, storage);
-        *step = loaded.step;
-        return std::move(loaded.translator);
-    };
-    try {
-        model.handle = engine.open(load);
-    } catch (const OutOfMemory&) {
-        if (!session.model) {
-            throw;
-        }
-        session.model.reset();  // both models may share their memory
-        if (fresh) {
-            session.engine.reset();
-        }
-        model.handle = engine.open(load);
-    }
-    if (fresh) {
-        session.engine = std::move(fresh);
-    }
+    model.open = load(session, request, model.source);
+    session.engine = model.open->engine;
     session.opened = request;
     session.model = std::move(model);
-    const ModelDirectory& directory = session.model->handle->directory();
+    const ModelDirectory& directory = session.model->open->handle->directory();
     const DeviceUse device = session.engine->devices().front();
     Opened opened{
         .tag = tag,
         .path = request.model,
         .name = name_of_directory(session.model->source.has_run() ? session.model->source.folder() : request.model),
-        .checkpoint = *step,
+        .checkpoint = session.model->open->step,
         .config = directory.config,
         .tokenizer = directory.target_tokenizer->type(),
         .terminals = terminals_in(*directory.target_tokenizer),
@@ -343,8 +353,9 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
         .device_name = device.info.name,
         .arithmetic = name_of(device.arithmetic),
         .run = session.model->run,
-        .experiment = session.model->experiment};
-    session.engine->run(session.model->handle, [&](const Place& place) {
+        .experiment = session.model->experiment,
+        .shared = session.model->open};
+    session.engine->run(session.model->open->handle, [&](const Place& place) {
         opened.parts = parts_for(place.model);
         opened.parameters = place.model.parameters().count();
     });

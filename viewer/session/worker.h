@@ -25,11 +25,19 @@
 
 namespace headscope::viewer {
 
+// A model that a worker has open.
+struct SharedModel {
+    std::shared_ptr<Engine> engine;
+    ModelHandle handle;
+    std::optional<std::int64_t> step;  // of the checkpoint
+};
+
 struct OpenRequest {
     std::string model;                            // a model directory, or the folder of a training or experiment
     std::optional<std::int64_t> checkpoint = {};  // of a training; empty: the newest
     std::string device = {};                      // like --device; empty: the default
     Precision precision = Precision::F32;
+    std::weak_ptr<const SharedModel> same = {};  // the same model of another worker, which is not loaded again
 };
 struct NeuronRequest {
     ExploreRequest explore;  // with a target
@@ -38,6 +46,10 @@ struct NeuronRequest {
 };
 // What to look at behind a text and its output.
 enum class InsideView : std::uint8_t { Saliency, Lens, Patching };
+constexpr std::size_t kInsideViews = 3;
+constexpr std::size_t index_of(InsideView view) {
+    return static_cast<std::size_t>(view);
+}
 struct InsideRequest {
     InsideView view = InsideView::Saliency;
     ExploreRequest explore;  // with a target
@@ -80,6 +92,7 @@ struct Opened {
     std::string arithmetic;                                  // "F32", "BF16 products"
     std::shared_ptr<const TrainingRun> run;                  // of a training
     std::shared_ptr<const ExperimentTable> experiment = {};  // that the training is a trial of
+    std::weak_ptr<const SharedModel> shared = {};            // for other workers; the worker keeps it
 };
 struct Explored {
     Tag tag = 0;
@@ -136,11 +149,11 @@ public:
     // open() also cancels all requests before it. If it fails, the previous model stays open, unless its device was
     // lost or had no memory for both.
     Tag open(OpenRequest request);
-    Tag explore(ExploreRequest request);           // also cancels measure()
+    Tag explore(ExploreRequest request);           // also cancels measure() and look_inside()
     Tag explore_original(ExploreRequest request);  // a separate kind: the same without edits, for comparison
     Tag look_at_neuron(NeuronRequest request);
-    Tag look_inside(InsideRequest request);
-    Tag read_weights(std::string prefix);  // of the parameters whose names start with it
+    Tag look_inside(InsideRequest request);  // each view is a kind of its own
+    Tag read_weights(std::string prefix);    // of the parameters whose names start with it
     // Reads the open training's checkpoints, losses and experiment again. Reports nothing if they have not changed.
     Tag read_run();
     Tag measure(ExploreRequest request);  // importance of all heads; the request needs a target
@@ -154,7 +167,9 @@ private:
         kExplore,
         kExploreOriginal,
         kNeuron,
-        kInside,
+        kSaliency,
+        kLens,
+        kPatching,
         kReadWeights,
         kReadRun,
         kMeasure,
@@ -163,6 +178,7 @@ private:
     struct Session;  // the open model and its engine; only the thread uses it
     using Job = std::function<void(Session&, Tag)>;
 
+    static Kind kind_of(InsideView view) { return static_cast<Kind>(kSaliency + index_of(view)); }
     Tag ask(Kind kind, Job job);
     void cancel(Kind kind);  // with mutex_ held
     void serve();
@@ -171,6 +187,7 @@ private:
     void warn(const std::string& message);
 
     void open_model(Session& session, Tag tag, const OpenRequest& request);
+    std::shared_ptr<const SharedModel> load(Session& session, const OpenRequest& request, const ModelSource& source);
     void read_run_again(Session& session, Tag tag);
     // The result of a request, with what it tells meanwhile. Throws Cancelled if a newer one has come.
     template <class Request, class Show>

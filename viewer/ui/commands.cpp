@@ -21,7 +21,7 @@ std::string lower(std::string text) {
 }
 
 void run_enabled(const Command& command) {
-    if (is_enabled(command)) {
+    if (why_disabled(command).empty()) {
         command.run();
     }
 }
@@ -42,8 +42,8 @@ std::string labelled(std::string chord) {
 
 }  // namespace
 
-bool is_enabled(const Command& command) {
-    return !command.enabled || command.enabled();
+std::string why_disabled(const Command& command) {
+    return command.why_not ? command.why_not() : "";
 }
 
 std::string shown_keys(const Command& command) {
@@ -78,15 +78,14 @@ Command& Commands::add(Command command) {
     return commands_.emplace_back(std::move(command));
 }
 
-bool Commands::press(const Chord& chord, bool typing) const {
+const Command* Commands::with_key(const Chord& chord, bool typing) const {
     for (const Binding& binding : bindings_) {
         const Command& command = commands_[binding.command];
         if (binding.chord == chord && (!typing || command.while_typing)) {
-            run_enabled(command);
-            return true;
+            return &command;
         }
     }
-    return false;
+    return nullptr;
 }
 
 void Commands::run(const std::string& id) const {

@@ -19,12 +19,13 @@ struct Command {
     std::string keys;   // "Ctrl+1", several separated by spaces; may be empty
     bool while_typing;  // also while a text field has the focus
     std::function<void()> run;
-    std::string words = {};              // others that the palette finds it by
-    std::function<bool()> enabled = {};  // empty: always
-    bool apart = false;                  // begins a section of its menu
+    std::string words = {};                     // others that the palette finds it by
+    std::function<std::string()> why_not = {};  // why it means nothing now, such as "This model has 4 heads."
+    bool apart = false;                         // begins a section of its menu
 };
 
-bool is_enabled(const Command& command);
+// Why the command cannot run now; empty if it can.
+std::string why_disabled(const Command& command);
 // "Ctrl+Y or Ctrl+Shift+Z", "[": the keys as they are labelled.
 std::string shown_keys(const Command& command);
 
@@ -36,8 +37,8 @@ public:
     // Its id and keys must be unique. The reference is valid until the next call.
     Command& add(Command command);
     const std::vector<Command>& all() const { return commands_; }
-    // Runs the command of this chord if it is enabled; false if there is none.
-    bool press(const Chord& chord, bool typing) const;
+    // The command of this chord; null if there is none, or none for a text field.
+    const Command* with_key(const Chord& chord, bool typing) const;
     // Error for an unknown command; a disabled one does nothing. "#17" is one of all but "quit", for any number.
     void run(const std::string& id) const;
     // The commands whose group, title and other words contain all words of `query`, ignoring case.
@@ -52,13 +53,14 @@ private:
     std::vector<Binding> bindings_;
 };
 
-// Adds commands to one group.
+// Adds commands to one group, which are all disabled for the same reason, if for any.
 class CommandGroup {
 public:
-    CommandGroup(Commands& commands, std::string name) : commands_(commands), name_(std::move(name)) {}
+    CommandGroup(Commands& commands, std::string name, std::function<std::string()> why_not = {})
+        : commands_(commands), name_(std::move(name)), why_not_(std::move(why_not)) {}
     Command& operator()(const std::string& id, const std::string& title, const std::string& keys, bool while_typing,
                         std::function<void()> run, const std::string& words = "") const {
-        return commands_.add({id, name_, title, keys, while_typing, std::move(run), words});
+        return commands_.add({id, name_, title, keys, while_typing, std::move(run), words, why_not_});
     }
     // Not while typing.
     Command& operator()(const std::string& id, const std::string& title, const std::string& keys,
@@ -69,6 +71,7 @@ public:
 private:
     Commands& commands_;
     std::string name_;
+    std::function<std::string()> why_not_;
 };
 
 }  // namespace headscope::viewer

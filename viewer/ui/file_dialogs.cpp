@@ -1,6 +1,8 @@
 // The dialogs of files: open a model or a view, export a panel, save the view.
 #include <filesystem>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -24,9 +26,29 @@ void list_folder(Interface& ui, const std::string& folder) {
     ui.places = places_in(ui.folder);
 }
 
+// The dialog stays if it is clear at once that this cannot be opened.
 void open_and_close(Interface& ui, const std::string& path) {
-    ui.overlay = Overlay::None;
     ui.session.open(path, ui.typed_device);
+    if (ui.session.refused().has_value()) {
+        ui.focus_path = true;
+    } else {
+        ui.overlay = Overlay::None;
+    }
+}
+
+// Why the path in the field could not be opened.
+void show_refusal(Interface& ui) {
+    const std::optional<Session::Refused>& refused = ui.session.refused();
+    if (!refused.has_value()) {
+        return;
+    }
+    ui.fonts.need(refused->why);
+    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(ui.ink().warning));
+    ImGui::PushTextWrapPos(0.0F);
+    ImGui::TextUnformatted(refused->why.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::PopStyleColor();
+    ui.probes.item("model.problem", refused->why);
 }
 
 std::string label_of(const FilePlace& place) {
@@ -75,7 +97,8 @@ fs::path folder_for_files(const Interface& ui) {
 
 // A field for a path and a button; true if either was used.
 bool path_and_button(Interface& ui, const char* field, const char* hint, const char* button, const char* label) {
-    const bool entered = text_field(ui, field, hint, ui.path, ui.overlay_opened);
+    const bool focus = std::exchange(ui.focus_path, false) || ui.overlay_opened;
+    const bool entered = text_field(ui, field, hint, ui.path, focus);
     const bool pressed = ui.button(button, label, "", !ui.path.empty());
     return (entered || pressed) && !ui.path.empty();
 }
@@ -84,8 +107,11 @@ bool path_and_button(Interface& ui, const char* field, const char* hint, const c
 
 void show_open(Interface& ui) {
     if (ui.overlay_opened) {
-        ui.path.clear();
+        const std::optional<Session::Refused>& refused = ui.session.refused();
+        ui.path = refused.has_value() ? refused->path : "";
         ui.typed_device = ui.session.device();
+        ui.bundled = bundled_places(ui.session.search_path());
+        ui.recent = recent_places(ui.session.settings());
         const std::string near = absolute_path(ui.session.model_path());
         list_folder(ui, ui.folder.empty() ? fs::path(near).parent_path().string() : ui.folder);
     }
@@ -93,14 +119,15 @@ void show_open(Interface& ui) {
     if (path_and_button(ui, "model.path", "a name such as en-causal, or a path", "model.open", "Open")) {
         open_and_close(ui, ui.path);
     }
+    show_refusal(ui);
     ui.heading("Device");
     device_combo(ui, "model.device", ui.typed_device);
     ImGui::BeginChild("offers");
     ui.heading("Models that come with Headscope");
-    offer_places(ui, "bundled", bundled_places(ui.session.search_path()));
-    if (const std::vector<FilePlace> recent = recent_places(ui.session.settings()); !recent.empty()) {
+    offer_places(ui, "bundled", ui.bundled);
+    if (!ui.recent.empty()) {
         ui.heading("Opened before");
-        offer_places(ui, "recent", recent);
+        offer_places(ui, "recent", ui.recent);
     }
     ui.heading(ui.folder);
     offer_places(ui, "place", ui.places);

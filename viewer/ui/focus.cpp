@@ -20,6 +20,16 @@ void show_ring(Context& of, bool shown) {
     }
 }
 
+// The pointer points at nothing until it moves.
+template <class Context>
+void rest_pointer(Context& of) {
+    if constexpr (requires { of.NavHighlightItemUnderNav; }) {
+        of.NavHighlightItemUnderNav = true;
+    } else {
+        of.NavDisableMouseHover = true;
+    }
+}
+
 template <class Context>
 bool ring_points(const Context& of) {
     if constexpr (requires { of.NavCursorVisible; }) {
@@ -89,15 +99,25 @@ void Focus::leave() {
     wanted_ = 0;
 }
 
-bool Focus::close_menus() {
-    close_ = open_popup() != nullptr;
-    return close_;
+bool Focus::in_menu() {
+    return open_popup() != nullptr;
+}
+
+void Focus::close_menu() {
+    close_from_ = std::max(context().OpenPopupStack.Size - 1, 0);
+}
+
+void Focus::stay_here() {
+    dialog_ = context().CurrentWindow->RootWindow;
 }
 
 void Focus::begin_frame() {
     drawn_.clear();
-    if (std::exchange(close_, false)) {
-        ImGui::ClosePopupToLevel(0, true);
+    dialog_ = nullptr;
+    // Dear ImGui may have closed it already, or it had closed by itself.
+    if (const int level = std::exchange(close_from_, -1); level >= 0 && level < context().OpenPopupStack.Size) {
+        ImGui::ClosePopupToLevel(level, true);
+        rest_pointer(context());  // a menu opens when it is pointed at
     }
     if (std::exchange(release_, false)) {
         ImGui::ClearActiveID();
@@ -115,10 +135,19 @@ void Focus::begin_frame() {
 
 void Focus::end_frame() {
     const ImGuiWindow* popup = open_popup();
-    const ImGuiWindow* root = popup != nullptr ? popup->RootWindow : drawn_.empty() ? nullptr : drawn_.back().root;
+    const ImGuiWindow* root = popup != nullptr     ? popup->RootWindow
+                              : dialog_ != nullptr ? dialog_
+                              : drawn_.empty()     ? nullptr
+                                                   : drawn_.back().root;
     std::erase_if(drawn_, [root](const Control& control) { return control.root != root; });
     controls_ = std::move(drawn_);
     drawn_.clear();
+    // A control that is gone has no keyboard. Dear ImGui takes some frames to give it to a menu.
+    constexpr int kFramesToMove = 4;
+    lost_ = on_ && context().ActiveId == 0 && !context().NavIdIsAlive ? lost_ + 1 : 0;
+    if (lost_ > kFramesToMove) {
+        leave();
+    }
     ImGuiIO& io = ImGui::GetIO();
     io.ConfigFlags = on_ ? io.ConfigFlags | ImGuiConfigFlags_NavEnableKeyboard
                          : io.ConfigFlags & ~ImGuiConfigFlags_NavEnableKeyboard;

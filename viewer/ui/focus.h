@@ -28,8 +28,12 @@ public:
     void step_part(int by);
     void move_to(const std::string& name);
     void leave();
-    // Closes what is open of menus and lists; false if nothing is.
-    bool close_menus();
+    // Whether a menu or a list is open.
+    static bool in_menu();
+    // Closes the innermost one.
+    void close_menu();
+    // For this frame Tab stays in the window that is being drawn: a dialog, even one without controls.
+    void stay_here();
 
     // Around the controls of a frame.
     void begin_frame();
@@ -46,10 +50,12 @@ private:
     std::ptrdiff_t place() const;  // in controls_; -1: none has the keyboard
 
     std::vector<Control> controls_, drawn_;
-    ImGuiID wanted_ = 0;  // gets the keyboard when it is drawn
+    const ImGuiWindow* dialog_ = nullptr;  // of stay_here()
+    ImGuiID wanted_ = 0;                   // gets the keyboard when it is drawn
     bool on_ = false;
     bool release_ = false;  // ends typing in this frame
-    bool close_ = false;    // closes menus in this frame
+    int close_from_ = -1;   // closes menus from this level on in this frame; -1: none
+    int lost_ = 0;          // frames since the control that has the keyboard was drawn
 };
 
 // Whether the last item is pointed at by the keyboard, not by the mouse.

@@ -53,12 +53,16 @@ struct Interface final : Controls {
     bool side_bars = true;   // shown beside the panel
     std::string query = {};  // of the command palette
     int palette_row = 0;
-    float pages = 0.0F;                  // pages to scroll the panel or the help
-    int palette_steps = 0;               // rows to move in the palette since the last frame
-    std::string path = {};               // in file dialogs
-    std::string folder = {};             // that the dialog lists
-    std::vector<FilePlace> places = {};  // in that folder
-    std::string saved_to = {};           // the folder of the last export or view
+    float pages = 0.0F;                   // to scroll the panel
+    int overlay_rows = 0;                 // to move in the palette or the help since the last frame
+    int overlay_pages = 0;                // likewise
+    std::string path = {};                // in file dialogs
+    bool focus_path = false;              // the dialog's field gets the keyboard
+    std::vector<FilePlace> bundled = {};  // read when the dialog opens
+    std::vector<FilePlace> recent = {};   // read when the dialog or the menu opens
+    std::string folder = {};              // that the dialog lists
+    std::vector<FilePlace> places = {};   // in that folder
+    std::string saved_to = {};            // the folder of the last export or view
     std::string typed_device = {};
     std::map<std::string, std::string> typed = {};      // in fields of panels, by their names
     std::future<std::vector<DeviceInfo>> devices = {};  // enumerated in the background: drivers can take a second
@@ -74,7 +78,11 @@ struct Interface final : Controls {
     void show(Overlay which) {
         overlay = which;
         overlay_opened = true;
+        overlay_rows = overlay_pages = 0;
     }
+    // Whether a text field, a control, a menu or a dialog has the keyboard: then only commands that may interrupt
+    // typing have keys.
+    bool keyboard_taken() const { return typing || focus.on() || Focus::in_menu() || overlay != Overlay::None; }
 
     void heading(const std::string& text) override;
     void remark(const std::string& text, const std::string& name = {}) override;
@@ -114,6 +122,8 @@ void start_editing(Interface& ui);
 void show_panel(Interface& ui, PanelId panel);
 void show_controls(Interface& ui);
 void show_overlays(Interface& ui);
+// Whether the open dialog moves in its list by this key.
+bool take_key(Interface& ui, const Chord& chord);
 // The contents of dialogs.
 void show_open(Interface& ui);
 void show_export(Interface& ui);
@@ -121,9 +131,12 @@ void show_save_view(Interface& ui);
 
 // What a command cannot do is said in the window.
 void perform(Interface& ui, const Command& command);
+// Runs the command of a key, or moves in the open dialog.
+void press(Interface& ui, const Chord& chord);
 
 // Register all commands with their keys, for the family of the open model.
 void add_commands(Interface& ui);
 void add_view_commands(Interface& ui);
+void add_model_commands(Interface& ui);  // the part of them that is not of attention
 
 }  // namespace headscope::viewer

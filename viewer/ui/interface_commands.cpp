@@ -5,6 +5,7 @@
 
 #include "model/family.h"
 #include "support/check.h"
+#include "viewer/panels/parts.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
 
@@ -33,10 +34,9 @@ void zoom_by(Interface& ui, float factor) {
 
 // Closes the open menu, dialog or text field; if there is none, clears the choice of words.
 void step_back(Interface& ui) {
-    if (ui.focus.close_menus()) {
-        return;
-    }
-    if (ui.overlay != Overlay::None) {
+    if (Focus::in_menu()) {
+        ui.focus.close_menu();
+    } else if (ui.overlay != Overlay::None) {
         ui.overlay = Overlay::None;
     } else if (ui.typing) {
         // Dear ImGui itself leaves the text field.
@@ -79,18 +79,20 @@ void add_file_commands(Interface& ui) {
 void add_edit_commands(Interface& ui) {
     Interface* at = &ui;
     const CommandGroup add(ui.commands, "Edit");
-    add("undo", "Undo", "Ctrl+Z", false, [at] { at->session.undo(); }).enabled = [at] {
-        return at->session.can_undo();
+    add("undo", "Undo", "Ctrl+Z", false, [at] { at->session.undo(); }).why_not = [at] {
+        return at->session.can_undo() ? "" : "There is nothing to undo.";
     };
-    add("redo", "Redo", "Ctrl+Y Ctrl+Shift+Z", false, [at] { at->session.redo(); }).enabled = [at] {
-        return at->session.can_redo();
+    add("redo", "Redo", "Ctrl+Y Ctrl+Shift+Z", false, [at] { at->session.redo(); }).why_not = [at] {
+        return at->session.can_redo() ? "" : "There is nothing to redo.";
     };
     const Wording& words = wording(ui.session.scene());
     add(
         "sentence", words.edit_input, "Ctrl+L Slash", true, [at] { at->focus_sentence = true; }, "text type")
         .apart = true;
     if (words.edit_output != nullptr) {
-        add("target", words.edit_output, "Ctrl+T", true, [at] { start_editing(*at); });
+        add("target", words.edit_output, "Ctrl+T", true, [at] { start_editing(*at); }).why_not = [at] {
+            return no_single_pass(at->session.scene());
+        };
     }
     add("back", "Close, or clear the choice of words", "Escape", true, [at] { step_back(*at); }).apart = true;
 }
@@ -155,10 +157,23 @@ void add_help_commands(Interface& ui) {
 }  // namespace
 
 void perform(Interface& ui, const Command& command) {
+    if (const std::string why = why_disabled(command); !why.empty()) {
+        ui.session.notify(why);
+        return;
+    }
     try {
         command.run();
     } catch (const Error& error) {
         ui.session.report_error(error.what());
+    }
+}
+
+void press(Interface& ui, const Chord& chord) {
+    if (take_key(ui, chord)) {
+        return;
+    }
+    if (const Command* command = ui.commands.with_key(chord, ui.keyboard_taken()); command != nullptr) {
+        perform(ui, *command);
     }
 }
 

@@ -10,6 +10,7 @@
 #include <imgui.h>
 
 #include "viewer/ui/interface.h"
+#include "viewer/ui/widgets.h"
 
 namespace headscope::viewer {
 
@@ -27,18 +28,20 @@ std::string_view menu_of(std::string_view group) {
 }
 
 void recent_menu(Interface& ui, std::string& opened) {
-    const std::vector<FilePlace> recent = recent_places(ui.session.settings());
-    const bool shown = ImGui::BeginMenu("Open recent", !recent.empty());
-    for (std::size_t i = 0; shown && i < recent.size(); ++i) {
-        if (ImGui::MenuItem(fmt::format("{}##{}", recent[i].name, i).c_str())) {
-            opened = recent[i].path;
+    if (ImGui::IsWindowAppearing()) {
+        ui.recent = recent_places(ui.session.settings());
+    }
+    const bool shown = ImGui::BeginMenu("Open recent", !ui.recent.empty());
+    for (std::size_t i = 0; shown && i < ui.recent.size(); ++i) {
+        if (ImGui::MenuItem(fmt::format("{}##{}", ui.recent[i].name, i).c_str())) {
+            opened = ui.recent[i].path;
         }
         ui.probes.item(fmt::format("menu.recent.{}", i));
     }
     if (shown) {
         ImGui::EndMenu();
     }
-    ui.probes.item("menu.recent", recent.empty() ? "off" : "on");
+    ui.probes.item("menu.recent", ui.recent.empty() ? "off" : "on");
 }
 
 // What was chosen in this frame.
@@ -55,11 +58,13 @@ void show_commands(Interface& ui, std::string_view group, Choice& choice) {
         if (command.apart) {
             ImGui::Separator();
         }
-        const bool enabled = is_enabled(command);
-        if (ImGui::MenuItem((command.title + "##" + command.id).c_str(), shown_keys(command).c_str(), false, enabled)) {
+        const std::string why = why_disabled(command);
+        if (ImGui::MenuItem((command.title + "##" + command.id).c_str(), shown_keys(command).c_str(), false,
+                            why.empty())) {
             choice.command = &command;
         }
-        ui.probes.item("menu." + command.id, enabled ? "on" : "off");
+        ui.probes.item("menu." + command.id, why.empty() ? "on" : why);
+        tip(why);
         if (command.id == "open") {
             recent_menu(ui, choice.opened);
         }

@@ -1,5 +1,6 @@
 // Dialogs over the panels: help, the command palette, settings; file_dialogs.cpp has those of files.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr float kWidth = 38.0F;  // in text sizes
 constexpr std::size_t kPaletteRows = 14;
+constexpr int kPageOfPalette = 10;
 
 void help(Interface& ui) {
     std::string group;
@@ -25,9 +27,13 @@ void help(Interface& ui) {
     }
     ImGui::TableSetupColumn("what", ImGuiTableColumnFlags_WidthStretch, 3.0F);
     ImGui::TableSetupColumn("keys", ImGuiTableColumnFlags_WidthStretch, 2.0F);
-    if (const float pages = std::exchange(ui.pages, 0.0F); pages != 0.0F) {
-        ImGui::SetScrollY(ImGui::GetScrollY() + 0.8F * pages * ImGui::GetWindowHeight());
+    const auto rows = static_cast<float>(std::exchange(ui.overlay_rows, 0));
+    const auto pages = static_cast<float>(std::exchange(ui.overlay_pages, 0));
+    if (rows != 0.0F || pages != 0.0F) {
+        ImGui::SetScrollY(ImGui::GetScrollY() + rows * ImGui::GetTextLineHeightWithSpacing() +
+                          0.8F * pages * ImGui::GetWindowHeight());
     }
+    ui.probes.value("help.scroll", fmt::format("{:.0f}", ImGui::GetScrollY()));
     for (const Command& command : ui.commands.all()) {
         if (command.group != group) {
             group = command.group;
@@ -59,13 +65,11 @@ void palette(Interface& ui) {
     if (ui.query != before) {
         ui.palette_row = 0;
     }
-    const bool moved = ui.palette_steps != 0;
-    ui.palette_row += std::exchange(ui.palette_steps, 0);
+    const int steps = std::exchange(ui.overlay_rows, 0) + kPageOfPalette * std::exchange(ui.overlay_pages, 0);
+    const bool moved = steps != 0;
+    ui.palette_row += steps;
     ui.palette_row = std::clamp(ui.palette_row, 0, std::max(static_cast<int>(found.size()) - 1, 0));
     const Command* chosen = entered && !found.empty() ? found[static_cast<std::size_t>(ui.palette_row)] : nullptr;
-    if (chosen != nullptr && !is_enabled(*chosen)) {
-        chosen = nullptr;
-    }
     if (found.empty()) {
         ui.remark("No command matches.", "palette.none");
     }
@@ -75,13 +79,14 @@ void palette(Interface& ui) {
         const Command& command = *found[row];
         const bool on = static_cast<int>(row) == ui.palette_row;
         ImGui::PushID(command.id.c_str());
-        const bool enabled = is_enabled(command);
-        ImGui::BeginDisabled(!enabled);
+        const std::string why = why_disabled(command);
+        ImGui::BeginDisabled(!why.empty());
         if (ImGui::Selectable(fmt::format("{}: {}", command.group, command.title).c_str(), on)) {
             chosen = &command;
         }
         ImGui::EndDisabled();
         ui.probes.item("palette." + command.id, on ? "on" : "off");
+        tip(why);
         if (on && moved) {
             ImGui::SetScrollHereY();
         }
@@ -154,6 +159,20 @@ Content content_of(Overlay overlay) {
 
 }  // namespace
 
+bool take_key(Interface& ui, const Chord& chord) {
+    if (ui.overlay != Overlay::Palette && ui.overlay != Overlay::Help) {
+        return false;
+    }
+    const auto step = [&](const char* forwards, const char* back) {
+        return static_cast<int>(chord == parse_chord(forwards)) - static_cast<int>(chord == parse_chord(back));
+    };
+    const int rows = step("Down", "Up");
+    const int pages = step("PageDown", "PageUp");
+    ui.overlay_rows += rows;
+    ui.overlay_pages += pages;
+    return rows != 0 || pages != 0;
+}
+
 void show_overlays(Interface& ui) {
     const Content content = content_of(ui.overlay);
     if (content.show == nullptr) {
@@ -181,6 +200,7 @@ void show_overlays(Interface& ui) {
                      | ImGuiWindowFlags_NoDocking
 #endif
     );
+    ui.focus.stay_here();
     content.show(ui);
     ui.probes.value("overlay", content.title);
     ImGui::End();

@@ -43,6 +43,7 @@ void offer_examples(Interface& ui) {
 void show_panel(Interface& ui, PanelId id) {
     const Panel& panel = panel_of(id);
     const Scene& scene = ui.session.scene();
+    ui.session.draws(id);
     // Drawings use the window's text size. Dear ImGui measures it by line height.
     const PanelOptions options{.ink = ui.ink(),
                                .text_size = std::round(static_cast<double>(ui.em()) / 1.25),

@@ -106,12 +106,13 @@ HeadClick Interface::heads(const std::vector<HeadSwatch>& swatches) {
     HeadClick click;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(2.0F, 2.0F));
     for (const HeadSwatch& swatch : swatches) {
-        if (swatch.head > 1 && used + side <= room) {
-            ImGui::SameLine();
+        const float gap = swatch.begins_group ? 0.5F * em() : 2.0F;
+        if (swatch.head > 1 && used + gap + side <= room) {
+            ImGui::SameLine(0.0F, gap);
+            used += gap + side;
         } else {
-            used = 0.0F;
+            used = side;
         }
-        used += side + 2.0F;
         if (swatch_button(*this, swatch, side)) {
             click = {swatch.head, ImGui::GetIO().KeyShift};
         }

@@ -24,9 +24,8 @@ namespace headscope::viewer {
 namespace {
 
 constexpr double kFollowInterval = 1.0;  // seconds between checks of a running training
-constexpr int kPageOfPalette = 10;
-constexpr double kFontInterval = 0.3;   // seconds between loading characters that were missing
-constexpr double kPlayInterval = 0.45;  // seconds per decoding step
+constexpr double kFontInterval = 0.3;    // seconds between loading characters that were missing
+constexpr double kPlayInterval = 0.45;   // seconds per decoding step
 
 std::vector<ScriptLine> read_script(const std::string& path) {
     return path.empty() ? std::vector<ScriptLine>{}
@@ -120,25 +119,6 @@ private:
         add_view_commands(ui_);
     }
 
-    bool step_palette(const Chord& chord) {
-        const int steps = chord == parse_chord("Down")       ? 1
-                          : chord == parse_chord("Up")       ? -1
-                          : chord == parse_chord("PageDown") ? kPageOfPalette
-                          : chord == parse_chord("PageUp")   ? -kPageOfPalette
-                                                             : 0;
-        ui_.palette_steps += steps;
-        return steps != 0;
-    }
-
-    // What a command cannot do is said in the window.
-    void press(const Chord& chord) {
-        try {
-            ui_.commands.press(chord, ui_.typing || ui_.focus.on());
-        } catch (const Error& error) {
-            session_.report_error(error.what());
-        }
-    }
-
     void play_on(History::Clock::time_point now) {
         const auto& shown = session_.scene().main.shown;
         if (!ui_.playing || shown == nullptr || now - ui_.played < std::chrono::duration<double>(kPlayInterval)) {
@@ -156,10 +136,7 @@ private:
         ui_.escaped = false;
         for (const Chord& chord : window_.take_chords()) {
             ui_.escaped = ui_.escaped || chord == parse_chord("Escape");
-            if (ui_.overlay == Overlay::Palette && step_palette(chord)) {
-                continue;
-            }
-            press(chord);
+            press(ui_, chord);
         }
         for (const std::string& path : window_.take_dropped()) {
             session_.open(path, session_.device());

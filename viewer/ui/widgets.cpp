@@ -177,7 +177,7 @@ void Interface::remark(const std::string& text, const std::string& name) {
 }
 
 void tip(const std::string& text) {
-    if (!text.empty() && ImGui::IsItemHovered()) {
+    if (!text.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
         const ImVec2 below(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y);
         tooltip(text, 24.0F, {}, keyboard_points_at_item() ? below : ImGui::GetIO().MousePos);
     }

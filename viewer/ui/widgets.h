@@ -21,7 +21,7 @@ bool large_text_button(Interface& ui, const std::string& name, const std::string
 // A choice of the machine's devices; "" is the default.
 bool device_combo(Interface& ui, const char* name, std::string& device);
 
-// Sets the tooltip of the last item; none if the text is empty.
+// Sets the tooltip of the last item, also of a disabled one; none if the text is empty.
 void tip(const std::string& text);
 // A labelled length below the text of a tooltip.
 struct TipBar {
