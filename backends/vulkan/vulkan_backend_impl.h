@@ -107,6 +107,8 @@ private:
     Tensor widened(const Tensor& tensor);  // a copy in F32
     void dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first);
     void rotate_tiles(const Rotate& op, std::int64_t first_position);
+    void multiply_few_by_blocks(const BlockLinear& op);
+    void multiply_by_blocks(const BlockLinear& op);
     // What a linear layer's product does in addition. Activations: None or Relu.
     struct Epilogue {
         Tensor bias = {};

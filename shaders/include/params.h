@@ -450,6 +450,36 @@ struct EmbedParams {
     float scale;
 };
 
+// One workgroup a row, as Embed's. `blocks`: of a row.
+#define BLOCK_EMBED_BINDINGS(B) B(0, ids) B(1, codes) B(2, scales) B(3, out)
+#define BLOCK_EMBED_CONSTANTS(C) C(2, eight_bits) C(3, has_ids)
+HEADSCOPE_CONSTANTS(BlockEmbedConstants, BLOCK_EMBED_CONSTANTS)
+struct BlockEmbedParams {
+    HEADSCOPE_BINDINGS(BLOCK_EMBED_BINDINGS)
+    uint first_row;
+    uint columns;
+    uint blocks;
+    uint vocabulary;
+    uint table_first;
+    uint table_rows;
+    float scale;
+};
+
+// One workgroup `columns` of the n outputs of m rows.
+#define BLOCK_LINEAR_BINDINGS(B) B(0, x) B(1, codes) B(2, scales) B(3, y)
+#define BLOCK_LINEAR_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, rows) C(4, columns) C(5, eight_bits)
+HEADSCOPE_CONSTANTS(BlockLinearConstants, BLOCK_LINEAR_CONSTANTS)
+struct BlockLinearParams {
+    HEADSCOPE_BINDINGS(BLOCK_LINEAR_BINDINGS)
+    uint m;
+    uint n;
+    uint k;
+    uint blocks;
+    uint x_row;
+    uint y_row;
+    float alpha;
+};
+
 // `slices` workgroups an entry of the order. grad_out's binding holds the flat positions [grad_first, grad_first +
 // grad_rows) of `count`, grad_table's the rows [table_first, table_first + table_rows).
 #define EMBED_BACKWARD_BINDINGS(B) B(0, ids) B(1, order) B(2, grad_out) B(3, grad_table)

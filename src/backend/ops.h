@@ -7,6 +7,7 @@
 #include "backend/ops/attention.h"
 #include "backend/ops/batch_norm.h"
 #include "backend/ops/bias.h"
+#include "backend/ops/blocks.h"
 #include "backend/ops/convolution.h"
 #include "backend/ops/elementwise.h"
 #include "backend/ops/embedding.h"

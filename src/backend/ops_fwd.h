@@ -28,6 +28,8 @@
     X(MaskKeys)               \
     X(Embed)                  \
     X(EmbedBackward)          \
+    X(BlockLinear)            \
+    X(BlockEmbed)             \
     X(Rotate)                 \
     X(Unfold)                 \
     X(SumTaps)                \

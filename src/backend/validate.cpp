@@ -140,6 +140,31 @@ void check_rules(const Rotate& op) {
     });
 }
 
+template <class Op>
+void check_blocks(const Op& op, std::int64_t columns) {
+    const std::int64_t blocks = blocks_of(columns);
+    expect(op,
+           op.scales.dim(1) == blocks &&
+               (op.codes.dim(1) == code_words(columns, 8) || op.codes.dim(1) == code_words(columns, 4)),
+           [&] {
+               return "rows of " + std::to_string(columns) + " columns have " + std::to_string(blocks) +
+                      " blocks, and eight or four words of codes for each, found scales " + op.scales.to_string() +
+                      " and codes " + op.codes.to_string();
+           });
+}
+
+void check_rules(const BlockLinear& op) {
+    check_blocks(op, op.x.dim(1));
+}
+
+void check_rules(const BlockEmbed& op) {
+    check_blocks(op, op.out.dim(2));
+    expect(op, op.ids.defined() || op.out.dim(0) * op.out.dim(1) == op.codes.dim(0), [&] {
+        return "without ids out has the rows of the table, found " + op.out.to_string() + " for codes " +
+               op.codes.to_string();
+    });
+}
+
 void check_rules(const SmoothedCrossEntropy& op) {
     expect(op, op.epsilon >= 0.0F && op.epsilon < 1.0F,
            [&] { return "epsilon must be in [0, 1), found " + std::to_string(op.epsilon); });

@@ -171,6 +171,8 @@ cache_append: cache out partial
 mask_keys: out out
 embed: out out
 embed_backward: grad_table gradient
+block_linear: y out
+block_embed: out out
 rotate: out out
 unfold: out out
 sum_taps: out gradient

@@ -4,6 +4,7 @@
 
 #include "backend/ops/attention.h"
 #include "backend/ops/bias.h"
+#include "backend/ops/blocks.h"
 #include "backend/ops/elementwise.h"
 #include "backend/ops/embedding.h"
 #include "backend/ops/experts.h"
@@ -100,6 +101,18 @@ TEST_CASE("no more pairs are turned than a row has", "[validate]") {
     CHECK_THAT(refusal(Rotate{.x = x, .turns = make({4, 2, 3}), .out = x}),
                Contains("turns must have at most half as many pairs as x has columns"));
     CHECK_THAT(refusal(Rotate{.x = x, .turns = make({4, 3, 2}), .out = x}), Contains("turns must have the shape"));
+}
+
+TEST_CASE("a weight in blocks has the blocks of its columns", "[validate]") {
+    const auto words = [](const Shape& shape) { return make(shape, DType::I32); };
+    BlockLinear op{.x = make({2, 40}), .codes = words({3, 8}), .scales = words({3, 2}), .y = make({2, 3})};
+    CHECK(refusal(op).empty());
+    op.codes = words({3, 16});
+    CHECK(refusal(op).empty());
+    op.codes = words({3, 12});
+    CHECK_THAT(refusal(op), Contains("rows of 40 columns have 2 blocks, and eight or four words of codes for each"));
+    const BlockEmbed all{.codes = words({3, 4}), .scales = words({3, 1}), .out = make({1, 2, 32})};
+    CHECK_THAT(refusal(all), Contains("without ids out has the rows of the table"));
 }
 
 TEST_CASE("no operand exceeds its buffer", "[validate]") {

@@ -86,7 +86,7 @@ part_own() {
 }
 part_conform() { # cuda|vulkan [timed]
     local device code families=(elementwise matmul linear bias layer_norm batch_norm attention additive edit_attention
-        embedding convolution experts loss optimizer recurrent rotary search)
+        embedding blocks convolution experts loss optimizer recurrent rotary search)
     device=$(test_device "$1")
     conform_of() { # NUMBER: a family each
         HEADSCOPE_THREADS=1 run headscope conform --device "$device" --quick --no-speed --op "${families[$1 - 1]}" \

@@ -22,9 +22,9 @@ export HEADSCOPE_VULKAN_DISABLE=tuning # what was faster here once proves nothin
 readonly LIMIT=900 # seconds for one run of one family on one device
 # What shows a family's bugs in CUDA's kernels: a case of a size that they are made for.
 declare -rA CUDA_OPS=([attention]="attention,attention_backward" [matmul]=matmul [search]=log_softmax_top_k
-    [bias]=bias_activation_backward [embedding]=embed_backward [rotary]=rotate)
+    [bias]=bias_activation_backward [embedding]=embed_backward [rotary]=rotate [blocks]=block_linear)
 declare -rA CUDA_CASES=([attention]='[2, 1, 40, 64]' [matmul]='[16, 17]' [search]='[2, 8203]' [bias]='[3, 71, 40]'
-    [embedding]='[2, 3]' [rotary]='[2, 3, 5, 8]')
+    [embedding]='[2, 3]' [rotary]='[2, 3, 5, 8]' [blocks]='[3, 18]')
 
 texts_alone=false
 if [ "${1:-}" = --texts ]; then
@@ -149,13 +149,13 @@ baseline() {
     local family side
     for side in cpu vulkan; do
         build "$side" || { cat "$WORK/build.log" >&2; exit 1; }
-        for family in elementwise matmul bias layer_norm batch_norm attention additive embedding convolution experts loss \
+        for family in elementwise matmul bias layer_norm batch_norm attention additive embedding blocks convolution experts loss \
             optimizer recurrent rotary search; do
             is_wanted "$family" "$side" || continue
             prove_without "$side" "$family"
         done
     done
-    for family in elementwise matmul bias layer_norm batch_norm attention additive embedding convolution experts loss \
+    for family in elementwise matmul bias layer_norm batch_norm attention additive embedding blocks convolution experts loss \
         optimizer recurrent rotary; do
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
@@ -340,6 +340,11 @@ mutant rotary cpu 'neighbours share the sine of the first pair' backends/cpu/rot
 mutant rotary oracle 'the inverse turns as the forward pass does' backends/cpu/reference/rotary.cpp \
     '(op.inverse ? -1 : 1)' '1'
 
+mutant blocks cpu 'an output lacks its least values' backends/cpu/blocks.cpp \
+    'alpha * (totals[c] + sums.least[i][c])' 'alpha * totals[c]'
+mutant blocks oracle 'codes of 8 bits have no sign' backends/cpu/reference/blocks.cpp \
+    'return std::bit_cast<std::int8_t>(byte(block * kBlockColumns + i));' 'return byte(block * kBlockColumns + i);'
+
 mutant search cpu 'of equal entries the last comes first' backends/cpu/search.cpp \
     'return a > b ||' 'return a >= b ||'
 
@@ -389,6 +394,10 @@ mutant rotary cuda 'the second column of a pair turns the other way' backends/cu
     'b * cosine[i] + a * turning.sign' 'b * cosine[i] - a * turning.sign'
 mutant rotary cuda 'neighbours are paired as halves are' backends/cuda/rotary.cu \
     'turning.neighbours ? values[2 * i / N][2 * i % N]' 'turning.neighbours ? values[0][i]'
+mutant blocks cuda 'the least value is multiplied with half of x' backends/cuda/blocks.cu \
+    'total += high[i];' ''
+mutant blocks cuda 'codes of 8 bits have no sign' backends/cuda/blocks.cu \
+    'static_cast<float>(static_cast<std::int8_t>(byte & 255U))' 'static_cast<float>(byte & 255U)'
 mutant search cuda 'parts of a row are added as if they had one largest logit' backends/cuda/top_k.cu \
     ' * rescale(own, largest)' ''
 mutant search cuda 'the best of a list is found again' backends/cuda/top_k.cu '++own;' ''

@@ -371,6 +371,17 @@ mutant rotary vulkan 'the last two of four pairs of neighbours are the first two
 mutant rotary vulkan 'the cached tokens are not counted' shaders/rotate.comp \
     'uint(before + int(index)) - p.turns_first' 'index - p.turns_first'
 
+mutant blocks vulkan 'codes of the second half of a block are those of the first' shaders/include/codes.glsl \
+    'low_halves(bits >> 4u)' 'low_halves(bits)'
+mutant blocks vulkan 'codes of 8 bits have no sign' shaders/include/codes.glsl \
+    'int word = int(bits);' 'uint word = bits;'
+mutant blocks vulkan 'the least value is added once for each output' shaders/block_linear.comp \
+    'fma(scale[j].y, sum, sums[i][j])' 'scale[j].y + sums[i][j]'
+mutant blocks vulkan 'half a block of 8 bits is read twice' shaders/block_linear.comp \
+    '16u * (part - block * parts)' '0u * (part - block * parts)'
+mutant blocks vulkan 'columns past the end of a row are written' shaders/block_embed.comp \
+    'if (column + i < p.columns)' 'if (column + i <= p.columns)'
+
 mutant experts vulkan 'of equal experts the last is chosen' shaders/route_tokens.comp \
     'logits[from + e] > largest' 'logits[from + e] >= largest'
 mutant experts vulkan 'an expert is chosen twice' shaders/route_tokens.comp \

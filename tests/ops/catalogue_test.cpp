@@ -56,6 +56,9 @@ TEST_CASE("steps of recurrent layers agree with the oracle", "[recurrent]") {
 TEST_CASE("rotary positions agree with the oracle", "[rotary]") {
     check_cases_of("rotary");
 }
+TEST_CASE("products and embeddings of weights in blocks agree with the oracle", "[blocks]") {
+    check_cases_of("blocks");
+}
 TEST_CASE("search agrees with the oracle", "[search]") {
     check_cases_of("search");
 }
@@ -107,7 +110,7 @@ TEST_CASE("every family of the catalogue is tested above, and its groups have un
     const std::set<std::string> tested{"elementwise", "matmul",         "linear",    "bias",       "layer_norm",
                                        "attention",   "edit_attention", "embedding", "loss",       "optimizer",
                                        "search",      "convolution",    "recurrent", "batch_norm", "additive",
-                                       "experts",     "rotary"};
+                                       "experts",     "rotary",         "blocks"};
     const std::set<std::string> differentiated{"elementwise", "matmul",    "linear",  "bias",        "layer_norm",
                                                "attention",   "embedding", "loss",    "convolution", "recurrent",
                                                "batch_norm",  "additive",  "experts", "rotary"};

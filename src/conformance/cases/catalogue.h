@@ -40,6 +40,9 @@ Family family();
 namespace embedding_cases {
 Family family();
 }
+namespace blocks_cases {
+Family family();
+}
 namespace convolution_cases {
 Family family();
 }

@@ -1,0 +1,18 @@
+// Codes of weights in blocks, as tensor/blocks.h lays them out: those of one word.
+#ifndef HEADSCOPE_CODES_GLSL
+#define HEADSCOPE_CODES_GLSL
+
+#include "round.glsl"
+
+vec4 signed_bytes(uint bits) {
+    int word = int(bits);
+    return vec4(bitfieldExtract(word, 0, 8), bitfieldExtract(word, 8, 8), bitfieldExtract(word, 16, 8),
+                bitfieldExtract(word, 24, 8));
+}
+
+vec4 low_halves(uint bits) { return vec4(uvec4(bits, bits >> 8u, bits >> 16u, bits >> 24u) & 15u); }
+vec4 high_halves(uint bits) { return low_halves(bits >> 4u); }
+
+vec2 scale_and_least(uint bits) { return from_two_f16(bits); }
+
+#endif

@@ -1,0 +1,46 @@
+// Products and embeddings of weights in blocks of 8 or 4 bits, laid out as tensor/blocks.h says. The other operands are
+// not rounded, so a result is that of the numbers for which the codes stand.
+#pragma once
+
+#include "backend/choices.h"
+#include "backend/declarations.h"
+#include "tensor/blocks.h"
+#include "tensor/tensor.h"
+
+namespace headscope {
+
+// Of each code of a weight with these operands.
+inline int bits_of_codes(const Tensor& codes, const Tensor& scales) {
+    return codes.dim(1) == scales.dim(1) * kCodeWords ? 8 : 4;
+}
+
+// y = alpha * x . W^T, as Matmul with transpose_b. Rows of x may be strided.
+struct BlockLinear {
+    static constexpr const char* kName = "block_linear";
+    Tensor x, codes, scales, y;
+    float alpha = 1.0F;
+
+    void declare(Declarations& d) const {
+        d.in("x", x, {"rows", "in"}).full().strided();
+        d.in("codes", codes, {"out", "words"}).index();
+        d.in("scales", scales, {"out", "blocks"}).index();
+        d.out("y", y, {"rows", "out"}).full();
+    }
+};
+
+// out[b, i, :] = scale * table[ids[b, i], :], with ids as Embed's. Without ids: all rows of the table in their order.
+struct BlockEmbed {
+    static constexpr const char* kName = "block_embed";
+    Tensor ids = {};
+    Tensor codes, scales, out;
+    float scale = 1.0F;
+
+    void declare(Declarations& d) const {
+        d.in("ids", ids, {"batch", "length"}).index().optional();
+        d.in("codes", codes, {"vocabulary", "words"}).index();
+        d.in("scales", scales, {"vocabulary", "blocks"}).index();
+        d.out("out", out, {"batch", "length", "d_model"}).full();
+    }
+};
+
+}  // namespace headscope

@@ -1,0 +1,181 @@
+// BlockLinear and BlockEmbed.
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "backend/ops/blocks.h"
+#include "conformance/cases/catalogue.h"
+#include "tensor/dtype.h"
+
+namespace headscope::conformance::blocks_cases {
+
+namespace {
+
+// Words of 32 bits as their values in I32.
+double as_number(std::uint32_t word) {
+    return static_cast<double>(static_cast<std::int32_t>(word));
+}
+
+Generator any_codes() {
+    return [](std::int64_t count, Random& random) {
+        Values words;
+        for (std::int64_t i = 0; i < count; ++i) {
+            words.push_back(as_number(static_cast<std::uint32_t>(random.next() >> 32U)));
+        }
+        return words;
+    };
+}
+
+// Scales of both signs, and least values around 0, of the size of 16 codes.
+Generator any_scales() {
+    return [](std::int64_t count, Random& random) {
+        const Values scales = uniform(-0.02, 0.02)(count, random);
+        const Values least = uniform(-0.2, 0.2)(count, random);
+        Values words;
+        for (std::size_t i = 0; i < scales.size(); ++i) {
+            const std::uint32_t low = to_f16(static_cast<float>(scales[i]));
+            const std::uint32_t high = to_f16(static_cast<float>(least[i]));
+            words.push_back(as_number(low | high << 16U));
+        }
+        return words;
+    };
+}
+
+std::vector<Operand> weight(std::int64_t rows, std::int64_t columns, int bits) {
+    return {Operand{"codes", {rows, code_words(columns, bits)}, any_codes()}.typed(DType::I32),
+            Operand{"scales", {rows, blocks_of(columns)}, any_scales()}.typed(DType::I32)};
+}
+
+struct Product {
+    std::int64_t rows, out, in;
+    int bits = 4;
+    float alpha = 1.0F;
+};
+
+Case linear(const Product& product) {
+    std::vector<Operand> operands = weight(product.out, product.in, product.bits);
+    operands.push_back({"x", {product.rows, product.in}});
+    operands.push_back({"y", {product.rows, product.out}});
+    const std::string name = fmt::format("[{}, {}] k {} bits {}{}", product.rows, product.out, product.in, product.bits,
+                                         product.alpha == 1.0F ? "" : fmt::format(" alpha {}", product.alpha));
+    return make_case(
+               name, std::move(operands),
+               [=](const Operands& t) {
+                   return BlockLinear{
+                       .x = t["x"], .codes = t["codes"], .scales = t["scales"], .y = t["y"], .alpha = product.alpha};
+               })
+        .sums(static_cast<double>(product.in));
+}
+
+struct Table {
+    std::int64_t batch, length, vocabulary, columns;
+    int bits = 4;
+    Values ids = {};  // none: all rows
+    float scale = 1.0F;
+};
+
+Case embed(const Table& table) {
+    std::vector<Operand> operands = weight(table.vocabulary, table.columns, table.bits);
+    operands.push_back({"out", {table.batch, table.length, table.columns}});
+    if (!table.ids.empty()) {
+        operands.push_back({"ids", {table.batch, table.length}, these(table.ids)});
+    }
+    const std::string name =
+        fmt::format("[{}, {}] of [{}, {}] bits {} scale {}{}", table.batch, table.length, table.vocabulary,
+                    table.columns, table.bits, table.scale, table.ids.empty() ? " all" : "");
+    return make_case(name, std::move(operands),
+                     [=](const Operands& t) {
+                         return BlockEmbed{.ids = t.maybe("ids"),
+                                           .codes = t["codes"],
+                                           .scales = t["scales"],
+                                           .out = t["out"],
+                                           .scale = table.scale};
+                     })
+        .cancels(1.0);
+}
+
+// Of both bits.
+template <class Stated, class Make>
+std::vector<Case> of_both(const std::vector<Stated>& all, const Make& make) {
+    std::vector<Case> cases;
+    for (Stated stated : all) {
+        for (const int bits : {4, 8}) {
+            stated.bits = bits;
+            cases.push_back(make(stated));
+        }
+    }
+    return cases;
+}
+
+std::vector<Case> few_rows_cases() {
+    return of_both<Product>({{1, 1, 1},
+                             {1, 35, 64, 4, 0.5F},
+                             {1, 7, 1056},
+                             {2, 33, 100},
+                             {3, 18, 31},
+                             {8, 17, 96, 4, -2.0F},
+                             {1, 3, 0},
+                             {0, 3, 32},
+                             {2, 0, 32}},
+                            linear);
+}
+
+std::vector<Case> many_rows_cases() {
+    return of_both<Product>({{9, 33, 64}, {33, 130, 70, 4, 0.5F}}, linear);
+}
+
+std::vector<Case> embedding_cases() {
+    const Values outside{0, -1, 9, 10, 1e6, -2147483648.0, 2147483647.0, 3};
+    return of_both<Table>({{1, 1, 1, 1},
+                           {2, 4, 10, 64, 4, outside, 2.0F},
+                           {2, 4, 10, 33, 4, outside},
+                           {1, 7, 7, 100},
+                           {0, 4, 10, 32, 4, {0}}},
+                          embed);
+}
+
+std::vector<Case> special_values_cases() {
+    std::vector<Case> cases;
+    for (const double value : {kNan, kInfinity}) {
+        cases.push_back(linear({2, 5, 40}).holding(value, "x", 39));
+        cases.push_back(linear({2, 5, 64, 8}).holding(value, "x", 70));
+    }
+    return cases;
+}
+
+std::vector<Case> past_a_grid_cases() {
+    return {linear({1, 270000, 3}).past_a_grid(), embed({1, 70000, 3, 2, 8, {2, 0}}).past_a_grid()};
+}
+
+std::vector<Case> speeds(const Workload& work) {
+    std::vector<Case> cases;
+    for (const int bits : {4, 8}) {
+        for (const std::int64_t rows : {std::int64_t{1}, work.rows()}) {
+            Case stated = linear({rows, work.d_ff, work.d_model, bits})
+                              .named(fmt::format("{}x{}x{} of {} bits", rows, work.d_ff, work.d_model, bits));
+            stated.arithmetic =
+                2.0 * static_cast<double>(rows) * static_cast<double>(work.d_model) * static_cast<double>(work.d_ff);
+            cases.push_back(stated);
+        }
+    }
+    return cases;
+}
+
+}  // namespace
+
+Family family() {
+    return {.name = "blocks",
+            .groups =
+                {
+                    {"few-rows", "products of few rows with weights in blocks", few_rows_cases},
+                    {"many-rows", "products of many rows", many_rows_cases},
+                    {"embedding", "rows of a table in blocks; an id that does not exist gives NaN, no token gives 0",
+                     embedding_cases},
+                    {"special-values", "NaN and infinity stay in their row", special_values_cases},
+                    {"past-a-grid", "more outputs than a grid has workgroups", past_a_grid_cases},
+                },
+            .speeds = speeds};
+}
+
+}  // namespace headscope::conformance::blocks_cases
