@@ -119,6 +119,18 @@ public:
         }
     }
 
+    std::map<std::string, const GgufType*> in_blocks(const std::vector<ParameterSpec>& table) const override {
+        std::map<std::string, const GgufType*> found;
+        for (const Assembly& assembly : assemble(table)) {
+            for (const Part& part : assembly.parts) {
+                if (const GgufType* blocks = blocks_of(assembly, part); blocks != nullptr) {
+                    found.emplace(part.spec->name, blocks);
+                }
+            }
+        }
+        return found;
+    }
+
 private:
     // The name under which the file has the tensor of a row; empty if it has none.
     std::string name_of(const TensorRow& row) const {
@@ -195,12 +207,37 @@ private:
         problems.finish();
     }
 
+    static float factor_of(const Assembly& assembly, const Part& part) {
+        return &part == &assembly.parts.front() ? assembly.row->first_factor : 1.0F;
+    }
+
+    // Whether a part's values are those of the file.
+    static bool keeps_values(const Assembly& assembly, const Part& part) {
+        return factor_of(assembly, part) == 1.0F && assembly.row->addend == 0.0F;
+    }
+
+    // The blocks in which the file has the rows of a part, if they need only be copied; else null.
+    const GgufType* blocks_of(const Assembly& assembly, const Part& part) const {
+        const std::string name = name_of(*assembly.row);
+        if (name.empty() || assembly.row->transposed || !keeps_values(assembly, part)) {
+            return nullptr;
+        }
+        const GgufType* blocks = archive_->entry(name).blocks;
+        const bool whole = blocks != nullptr && part.spec->shape.rank() == 2 &&
+                           part.spec->shape[1] % static_cast<std::int64_t>(blocks->elements) == 0;
+        return whole ? blocks : nullptr;
+    }
+
     // As the file has it, or times the factor of the row and with its addend.
     void take_part(const Assembly& assembly, const Part& part, const TakeWeight& take) const {
-        const float factor = &part == &assembly.parts.front() ? assembly.row->first_factor : 1.0F;
+        const float factor = factor_of(assembly, part);
         const float addend = assembly.row->addend;
-        if (factor == 1.0F && addend == 0.0F) {
-            return take_stored(assembly, part, take);
+        if (keeps_values(assembly, part)) {
+            take_stored(assembly, part, take);
+            if (const std::string name = name_of(*assembly.row); !name.empty()) {
+                archive_->release(name);
+            }
+            return;
         }
         take_stored(assembly, part, [&](const ParameterSpec& spec, const WeightValues& stored) {
             std::vector<float> values = floats_of(stored);
@@ -219,11 +256,17 @@ private:
                  {DType::F32, part.spec->shape, std::as_bytes(std::span(zeros)), archive_->path(), row.theirs});
             return;
         }
-        const ArchiveTensor theirs = archive_->at(name);
-        WeightValues values{theirs.dtype, part.spec->shape, theirs.data, archive_->place_of(name), name};
+        const GgufType* blocks = blocks_of(assembly, part);
+        const ArchiveTensor theirs =
+            blocks == nullptr
+                ? archive_->at(name)
+                : ArchiveTensor{.shape = part.spec->shape, .data = archive_->entry(name).data.bytes, .owner = archive_};
+        WeightValues values{theirs.dtype, part.spec->shape, theirs.data, archive_->place_of(name), name, blocks};
         const Sides own = sides_of(part.spec->shape);
         const std::size_t size = size_of(theirs.dtype);
-        const std::size_t row_bytes = static_cast<std::size_t>(own.columns) * size;
+        const std::size_t row_bytes = blocks == nullptr
+                                          ? static_cast<std::size_t>(own.columns) * size
+                                          : static_cast<std::size_t>(own.columns) / blocks->elements * blocks->bytes;
         const bool turned = row.transposed && part.spec->shape.rank() > 1;
         if (!turned && row.interleaved_heads == 0 && row.alternating_heads == 0) {
             values.data = theirs.data.subspan(static_cast<std::size_t>(part.first) * row_bytes,

@@ -43,12 +43,14 @@ StoredTensor stored(const GgufEntry& entry, const std::string& path, const std::
     tensor.file = path;
     tensor.shape = entry.shape;
     const HeldBytes data{file->bytes().subspan(entry.begin, entry.bytes), file};
+    tensor.data = data;
+    tensor.release = [data, file] { file->release(data.bytes); };
     if (entry.type->unpack == nullptr) {
         tensor.dtype = entry.type->name;
-        tensor.data = data;
         return tensor;
     }
     tensor.dtype = "F32";
+    tensor.blocks = entry.type;
     tensor.unpack = [data, type = entry.type, name = entry.name, path] {
         auto values = std::make_shared<std::vector<float>>(data.bytes.size() / type->bytes * type->elements);
         if (!unpack_blocks(*type, data.bytes, *values)) {

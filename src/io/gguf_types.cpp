@@ -87,6 +87,47 @@ void unpack_q8_0(Bytes block, float* values) {
     }
 }
 
+void code_q4_0(Bytes block, CodedBlock& to) {
+    to.scale = static_cast<std::uint16_t>(little_endian(block, 2));
+    to.least = to_f16(-8.0F * from_f16(to.scale));  // exact, or infinite
+    for (std::size_t i = 0; i < kSmall; ++i) {
+        to.codes[i] = static_cast<std::int8_t>(nibble(block + 2, i, kSmall));
+    }
+}
+
+void code_q4_1(Bytes block, CodedBlock& to) {
+    to.scale = static_cast<std::uint16_t>(little_endian(block, 2));
+    to.least = static_cast<std::uint16_t>(little_endian(block + 2, 2));
+    for (std::size_t i = 0; i < kSmall; ++i) {
+        to.codes[i] = static_cast<std::int8_t>(nibble(block + 4, i, kSmall));
+    }
+}
+
+void code_q5_0(Bytes block, CodedBlock& to) {
+    to.scale = static_cast<std::uint16_t>(little_endian(block, 2));
+    to.least = 0;
+    for (std::size_t i = 0; i < kSmall; ++i) {
+        to.codes[i] =
+            static_cast<std::int8_t>(static_cast<int>(nibble(block + 6, i, kSmall) | (bit(block + 2, i) << 4U)) - 16);
+    }
+}
+
+void code_q5_1(Bytes block, CodedBlock& to) {
+    to.scale = static_cast<std::uint16_t>(little_endian(block, 2));
+    to.least = static_cast<std::uint16_t>(little_endian(block + 2, 2));
+    for (std::size_t i = 0; i < kSmall; ++i) {
+        to.codes[i] = static_cast<std::int8_t>(nibble(block + 8, i, kSmall) | (bit(block + 4, i) << 4U));
+    }
+}
+
+void code_q8_0(Bytes block, CodedBlock& to) {
+    to.scale = static_cast<std::uint16_t>(little_endian(block, 2));
+    to.least = 0;
+    for (std::size_t i = 0; i < kSmall; ++i) {
+        to.codes[i] = std::bit_cast<std::int8_t>(block[2 + i]);
+    }
+}
+
 void unpack_q2_k(Bytes block, float* values) {
     const float scale = half_at(block + 80);
     const float least = half_at(block + 82);
@@ -177,11 +218,11 @@ constexpr std::array kTypes = {GgufType{0, "F32", 1, 4, nullptr},
                                GgufType{25, "I16", 1, 2, nullptr},
                                GgufType{26, "I32", 1, 4, nullptr},
                                GgufType{27, "I64", 1, 8, nullptr},
-                               GgufType{2, "Q4_0", kSmall, 18, unpack_q4_0},
-                               GgufType{3, "Q4_1", kSmall, 20, unpack_q4_1},
-                               GgufType{6, "Q5_0", kSmall, 22, unpack_q5_0},
-                               GgufType{7, "Q5_1", kSmall, 24, unpack_q5_1},
-                               GgufType{8, "Q8_0", kSmall, 34, unpack_q8_0},
+                               GgufType{2, "Q4_0", kSmall, 18, unpack_q4_0, code_q4_0, 4},
+                               GgufType{3, "Q4_1", kSmall, 20, unpack_q4_1, code_q4_1, 4},
+                               GgufType{6, "Q5_0", kSmall, 22, unpack_q5_0, code_q5_0, 8},
+                               GgufType{7, "Q5_1", kSmall, 24, unpack_q5_1, code_q5_1, 8},
+                               GgufType{8, "Q8_0", kSmall, 34, unpack_q8_0, code_q8_0, 8},
                                GgufType{10, "Q2_K", kLarge, 84, unpack_q2_k},
                                GgufType{11, "Q3_K", kLarge, 110, unpack_q3_k},
                                GgufType{12, "Q4_K", kLarge, 144, unpack_q4_k},

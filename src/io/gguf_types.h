@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "tensor/blocks.h"
+
 namespace headscope {
 
 // Numbers as ggml's, in rows of whole blocks.
@@ -15,6 +17,9 @@ struct GgufType {
     std::size_t elements, bytes;  // of a block
     // Null: the values are stored as they are, and `name` is that of safetensors.
     void (*unpack)(const std::uint8_t* block, float* values);
+    // Null unless our own blocks (tensor/blocks.h) keep every value, with codes of so many bits.
+    void (*code)(const std::uint8_t* block, CodedBlock& to) = nullptr;
+    int code_bits = 0;
 };
 
 // Null for a type that is not supported.

@@ -58,6 +58,16 @@ MappedFile::MappedFile(const std::string& path) {
     bytes_ = {static_cast<const std::byte*>(start), size};
 }
 
+void MappedFile::release(std::span<const std::byte> part) const {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const std::size_t skipped = static_cast<std::size_t>(part.data() - bytes_.data()) % page;
+    if (!part.empty()) {
+        // Advice: that it is not taken does no harm.
+        static_cast<void>(
+            ::madvise(const_cast<std::byte*>(part.data() - skipped), part.size() + skipped, MADV_DONTNEED));
+    }
+}
+
 MappedFile::~MappedFile() {
     if (!bytes_.empty()) {
         // munmap takes a plain pointer; the pages themselves are never written.

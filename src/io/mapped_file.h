@@ -17,6 +17,8 @@ public:
     ~MappedFile();
 
     std::span<const std::byte> bytes() const { return bytes_; }
+    // Gives the memory of a part back; its pages are read again on the next access.
+    void release(std::span<const std::byte> part) const;
 
 private:
     std::span<const std::byte> bytes_;

@@ -22,6 +22,7 @@ TensorArchive open_safetensors_archive(const std::string& path) {
         tensor.dtype = entry.dtype;
         tensor.shape = entry.shape;
         tensor.data = {file->bytes().subspan(entry.begin, entry.bytes), file};
+        tensor.release = [data = tensor.data.bytes, file] { file->release(data); };
         tensors.push_back(std::move(tensor));
     }
     return {path, std::move(tensors), header.metadata};

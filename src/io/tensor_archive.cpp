@@ -193,6 +193,12 @@ const StoredTensor& TensorArchive::entry(const std::string& name) const {
     return tensors_[found->second];
 }
 
+void TensorArchive::release(const std::string& name) const {
+    if (const StoredTensor& tensor = entry(name); tensor.release) {
+        tensor.release();
+    }
+}
+
 ArchiveTensor TensorArchive::at(const std::string& name) const {
     const StoredTensor& tensor = entry(name);
     const Shape shape = shape_of(tensor);

@@ -16,6 +16,8 @@
 
 namespace headscope {
 
+struct GgufType;
+
 // Row-major and contiguous, but perhaps unaligned. Valid while `owner` lives, even without the archive.
 struct ArchiveTensor {
     DType dtype = DType::F32;
@@ -39,8 +41,12 @@ struct StoredTensor {
     bool big_endian = false;
     std::vector<float> scales;  // quantized weights: value / scale; one for the tensor or one per row
     HeldBytes data;             // from the first element on
-    // Where the data must be unpacked first, and data is empty.
+    // Where the data must be unpacked first.
     std::function<HeldBytes()> unpack;
+    // What the data are, if rows of whole blocks of quantised numbers. unpack() gives the numbers.
+    const GgufType* blocks = nullptr;
+    // Lets go of the memory into which the data are mapped; who reads them again has them again.
+    std::function<void()> release;
 };
 
 class TensorArchive {
@@ -60,6 +66,8 @@ public:
     ArchiveTensor at(const std::string& name) const;
     // The file that holds the tensor: a shard, or path().
     const std::string& place_of(const std::string& name) const { return entry(name).file; }
+    // For a tensor that is not needed for now.
+    void release(const std::string& name) const;
 
     // What the file holds besides tensors: the plain values of a pickle, metadata of safetensors, scalars and strings
     // of CTranslate2, texts such as "special:model.yml" of an npz.
@@ -86,7 +94,7 @@ TensorArchive open_npz_archive(const std::string& path);
 // under their names.
 TensorArchive open_ctranslate2_archive(const std::string& path);
 // llama.cpp's: a file of version 2 or 3, or any part of a model in several, -00001-of-00003.gguf. Shapes are row-major.
-// Quantised tensors are F32. objects() are the keys and values of the (first) file.
+// Quantised tensors are F32 for at(). objects() are the keys and values of the (first) file.
 TensorArchive open_gguf_archive(const std::string& path);
 
 }  // namespace headscope

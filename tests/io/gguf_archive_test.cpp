@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/gguf_types.h"
 #include "io/strict_json.h"
 #include "io/tensor_archive.h"
 #include "tests/io/gguf_writer.h"
@@ -55,6 +56,35 @@ GgufWriter part(std::uint32_t number, std::uint32_t count, const std::string& te
 }
 
 }  // namespace
+
+TEST_CASE("blocks of GGUF files keep their numbers in blocks of ours", "[gguf]") {
+    constexpr std::size_t kBlocks = 50;
+    for (const std::uint32_t number : {2U, 3U, 6U, 7U, 8U}) {
+        const GgufType& type = *gguf_type(number);
+        INFO(type.name);
+        REQUIRE(type.code != nullptr);
+        std::string bytes = random_bytes(kBlocks * type.bytes);
+        for (std::size_t block = 0; block < kBlocks; ++block) {
+            for (const std::size_t high : {1U, 3U}) {  // small scales and least values
+                bytes[block * type.bytes + high] &= '\x8f';
+            }
+        }
+        const auto* stored = reinterpret_cast<const std::uint8_t*>(bytes.data());
+        for (std::size_t block = 0; block < kBlocks; ++block) {
+            std::vector<float> expected(kBlockColumns);
+            type.unpack(stored + block * type.bytes, expected.data());
+            CodedBlock coded;
+            type.code(stored + block * type.bytes, coded);
+            std::vector<std::uint32_t> words(static_cast<std::size_t>(code_words(kBlockColumns, type.code_bits)));
+            pack_codes(coded, type.code_bits, words.data());
+            const std::uint32_t scales = scales_of(coded);
+            std::vector<float> found(kBlockColumns);
+            unpack_row(words.data(), &scales, type.code_bits, found);
+            CHECK(found == expected);
+        }
+    }
+    CHECK(gguf_type(14)->code == nullptr);
+}
 
 TEST_CASE("GGUF files give their keys and tensors", "[gguf]") {
     const TemporaryFolder folder;
