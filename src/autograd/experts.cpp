@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "autograd/aim.h"
+#include "autograd/weight_product.h"
 #include "backend/ops/bias.h"
 #include "backend/ops/elementwise.h"
 #include "backend/ops/experts.h"
@@ -148,13 +149,7 @@ void multiply_experts(Context& ctx, const Var& x, const Var& weight, const Tenso
     }
     for (std::int64_t e = 0; e < experts; ++e) {
         const auto matrix = [&](const Tensor& of) { return rows_of(of.narrow(0, e, 1)); };
-        const auto part = [&](const Tensor& of) { return of.defined() ? of.narrow(0, e * rows, rows) : Tensor(); };
-        ctx.backend.run(Matmul{.a = matrix(in),
-                               .b = part(weight.value()),
-                               .out = matrix(out),
-                               .transpose_b = true,
-                               .beta = beta,
-                               .b_scales = part(weight.scales())});
+        multiply(ctx, {.x = matrix(in), .weight = weight.narrow(0, e * rows, rows), .out = matrix(out), .beta = beta});
     }
 }
 

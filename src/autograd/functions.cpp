@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "autograd/aim.h"
+#include "autograd/weight_product.h"
 #include "backend/ops/bias.h"
+#include "backend/ops/blocks.h"
 #include "backend/ops/elementwise.h"
 #include "backend/ops/embedding.h"
 #include "backend/ops/layer_norm.h"
@@ -69,7 +71,7 @@ void linear_backward(Backend& backend, const Var& x, const Var& weight, const Te
     if (x.requires_grad()) {
         const GradientTarget to = x.gradient_target(backend);
         backend.run(Matmul{.a = as_matrix(grad),
-                           .b = weight.value(),
+                           .b = numbers_of(backend, weight),
                            .out = as_matrix(to.tensor),
                            .alpha = alpha,
                            .beta = beta_for(to.write),
@@ -95,6 +97,28 @@ void activation_backward(Backend& backend, const Var& bias, BiasActivationBackwa
 Tensor rounded_bias(const Var& bias, const Tensor& x) {
     const bool rounded = bias.defined() && bias.rounded().defined() && bias.rounded().dtype == x.dtype;
     return rounded ? bias.rounded() : Tensor();
+}
+
+// Rows of a table in blocks, to which the positions are added.
+Tensor embed_blocks(Context& ctx, const EmbedOperands& operands) {
+    const Tensor& ids = operands.ids;
+    const DType real = ctx.backend.full_dtype();
+    const Tensor out = ctx.backend.empty({ids.dim(0), ids.dim(1), operands.table.shape()[1]}, real);
+    ctx.backend.run(BlockEmbed{.ids = ids,
+                               .codes = operands.table.value(),
+                               .scales = operands.table.scales(),
+                               .out = out,
+                               .scale = operands.scale});
+    if (operands.positions.defined()) {
+        const Tensor none = ctx.backend.empty(ids.shape, DType::I32);
+        ctx.backend.run(Fill{.out = none, .value = static_cast<float>(Embed::kNoToken)});
+        const Tensor& positions = operands.positions.value();
+        const Tensor added = ctx.backend.empty(out.shape, real);
+        ctx.backend.run(
+            Embed{.ids = none, .table = positions, .positions = positions, .first = operands.first, .out = added});
+        ctx.backend.run(AddScaled{.a = out, .b = added, .out = out});
+    }
+    return out;
 }
 
 void embed_backward(Backend& backend, const EmbedOperands& operands, const Tensor& grad) {
@@ -141,13 +165,7 @@ DropoutRule dropout_rule(const Context& ctx, float rate, std::uint32_t site) {
 
 Var linear(Context& ctx, const Var& x, const Var& weight, float alpha) {
     const Tensor out = empty_product(ctx, x, weight);
-    ctx.backend.run(Matmul{.a = as_matrix(x.value()),
-                           .b = weight.value(),
-                           .out = as_matrix(out),
-                           .transpose_b = true,
-                           .alpha = alpha,
-                           .compute = ctx.compute,
-                           .b_scales = weight.scales()});
+    multiply(ctx, {.x = as_matrix(x.value()), .weight = weight, .out = as_matrix(out), .alpha = alpha});
     const bool recorded = records(ctx, {&x, &weight});
     Var y(out, recorded);
     if (recorded) {
@@ -203,6 +221,7 @@ Var linear_activation(Context& ctx, const Var& x, const Var& weight, const Var& 
                       const DropoutRule& rule) {
     const bool relu = activation == Activation::Relu;
     const bool one_op = (relu || (activation == Activation::None && bias.defined())) && rule.rate == 0.0F &&
+                        !weight.is_in_blocks() &&
                         ctx.backend.support(OpId::Linear, x.value().dtype).level == SupportLevel::Native;
     if (!one_op) {
         return bias_activation(ctx, linear(ctx, x, weight), bias, activation, rule);
@@ -351,6 +370,9 @@ Var dropout_spending(Context& ctx, const Var& x, const DropoutRule& rule) {
 }
 
 Var embed(Context& ctx, const EmbedOperands& operands) {
+    if (operands.table.is_in_blocks()) {
+        return Var(embed_blocks(ctx, operands));
+    }
     const Tensor& ids = operands.ids;
     const Tensor& table = operands.table.value();
     const Tensor out =

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "autograd/weight_product.h"
 #include "backend/ops/bias.h"
 #include "backend/ops/elementwise.h"
 #include "backend/ops/matmul.h"
@@ -80,12 +81,7 @@ void run_forward(Context& ctx, const Direction& way, const Tensor& inputs, const
         const Tensor hidden = before(way, way.hidden, way.last_hidden, step);
         const bool has_product = step > 0 || !way.starts_at_zero;
         if (has_product) {
-            ctx.backend.run(Matmul{.a = hidden,
-                                   .b = way.weights.weight.value(),
-                                   .out = product,
-                                   .transpose_b = true,
-                                   .compute = ctx.compute,
-                                   .b_scales = way.weights.weight.scales()});
+            multiply(ctx, {.x = hidden, .weight = way.weights.weight, .out = product});
         }
         ctx.backend.run(RecurrentStep{.cell = way.cell,
                                       .x = at_position(x, position),

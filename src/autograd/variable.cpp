@@ -50,6 +50,7 @@ struct Var::Node {
     Tensor value;  // undefined after without_value()
     Tensor scales;
     Tensor rounded;
+    bool in_blocks = false;  // `value` are codes, so its shape is another
     std::string name;
     std::shared_ptr<GradientState> state;  // null: requires no gradient
     Region region;
@@ -154,6 +155,16 @@ Var Var::with_scales(Tensor scales) const {
     return copy;
 }
 
+Var Var::in_blocks(Tensor codes, Tensor scales, std::int64_t columns) {
+    HEADSCOPE_CHECK(codes.dim(0) == scales.dim(0),
+                    "the codes " + codes.to_string() + " have the scales of other rows, " + scales.to_string());
+    Var weight(std::move(codes));
+    weight.node_->shape.set(1, columns);
+    weight.node_->scales = std::move(scales);
+    weight.node_->in_blocks = true;
+    return weight;
+}
+
 Var Var::with_rounded(Tensor rounded) const {
     HEADSCOPE_CHECK(rounded.shape == shape(), "a rounded value must have the variable's shape, " + shape().to_string() +
                                                   ", not " + rounded.to_string());
@@ -198,6 +209,10 @@ const Shape& Var::shape() const {
 
 bool Var::requires_grad() const {
     return defined() && node_->state != nullptr;
+}
+
+bool Var::is_in_blocks() const {
+    return defined() && node_->in_blocks;
 }
 
 const std::string& Var::name() const {
@@ -286,7 +301,7 @@ void Var::forget_gradient() const {
 
 Var Var::reshape(const Shape& to) const {
     Var view(std::make_shared<Node>(*node_));
-    HEADSCOPE_CHECK(!node_->scales.defined(), "a weight in I8 has no views");
+    HEADSCOPE_CHECK(!node_->scales.defined(), "a weight with scales is not reshaped");
     view.node_->value = value().reshape(to);
     if (node_->rounded.defined()) {
         view.node_->rounded = node_->rounded.reshape(to);
@@ -298,8 +313,13 @@ Var Var::reshape(const Shape& to) const {
 
 Var Var::narrow(int dimension, std::int64_t start, std::int64_t size) const {
     Var view(std::make_shared<Node>(*node_));
-    HEADSCOPE_CHECK(!node_->scales.defined(), "a weight in I8 has no views");
     view.node_->value = value().narrow(dimension, start, size);
+    if (node_->scales.defined()) {
+        HEADSCOPE_CHECK(dimension == 0, "a weight with scales is narrowed to some of its rows");
+        view.node_->scales = node_->scales.narrow(0, start, size);
+        view.node_->shape.set(0, size);
+        return view;
+    }
     if (node_->rounded.defined()) {
         view.node_->rounded = node_->rounded.narrow(dimension, start, size);
     }

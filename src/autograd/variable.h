@@ -32,17 +32,20 @@ public:
     Var with_value(Tensor value) const;
     // The same with row scales: an I8 weight, which requires no gradient.
     Var with_scales(Tensor scales) const;
+    // A weight of so many columns in blocks (tensor/blocks.h), which requires no gradient.
+    static Var in_blocks(Tensor codes, Tensor scales, std::int64_t columns);
     // The same with `rounded`, its value in the dtype of activations, for ops that would round it each time.
     Var with_rounded(Tensor rounded) const;
     // The same gradient without the value, for closures that do not need it, so that its memory is freed.
     Var without_value() const;
 
     bool defined() const;
-    const Tensor& value() const;
-    const Tensor& scales() const;   // [rows] of an I8 weight, else undefined
+    const Tensor& value() const;    // of a weight in blocks the codes
+    const Tensor& scales() const;   // [rows] of an I8 weight, [rows, blocks] of one in blocks, else undefined
     const Tensor& rounded() const;  // of its shape; mostly undefined
     const Shape& shape() const;
     bool requires_grad() const;
+    bool is_in_blocks() const;
     const std::string& name() const;  // parameters only
 
     // gradient() requires has_gradient(): that someone has written to it.

@@ -25,7 +25,17 @@ const char* name_of(Precision precision) {
     return kPrecisionNames.at(static_cast<std::size_t>(precision));
 }
 
+WeightStorage Arithmetic::weights() const {
+    WeightStorage held(storage);
+    held.block_bits = block_bits;
+    held.keeps_blocks = storage == DType::F32 && compute == Compute::F32;
+    return held;
+}
+
 std::string name_of(const Arithmetic& arithmetic) {
+    if (arithmetic.block_bits > 0) {
+        return arithmetic.block_bits == 8 ? "Q8 weights" : "Q4 weights";
+    }
     if (arithmetic.storage != DType::F32) {
         return std::string(name_of(arithmetic.storage)) + (arithmetic.weights_alone ? " weights" : "");
     }
@@ -36,8 +46,9 @@ Arithmetic arithmetic_for(const Backend& backend, Precision precision, const std
     if (precision == Precision::F32) {
         return {};
     }
-    if (precision == Precision::I8) {
-        throw Error(option + ": i8 is only for the weights of a model that translates: use f32, tf32, bf16 or f16");
+    if (precision == Precision::I8 || precision == Precision::Q8 || precision == Precision::Q4) {
+        throw Error(option + ": " + name_of(precision) +
+                    " is only for the weights of a model that is not trained: use f32, tf32, bf16 or f16");
     }
     std::string lacks;
     if (precision != Precision::TF32) {
@@ -61,6 +72,9 @@ Arithmetic arithmetic_for(const Backend& backend, Precision precision, const std
 }
 
 Arithmetic inference_arithmetic_for(const Backend& backend, Precision precision, const std::string& option) {
+    if (precision == Precision::Q8 || precision == Precision::Q4) {
+        return {.weights_alone = true, .block_bits = precision == Precision::Q8 ? 8 : 4};
+    }
     if (precision != Precision::F16 && precision != Precision::I8) {
         return arithmetic_for(backend, precision, option);
     }

@@ -132,7 +132,7 @@ ModelHandle Engine::open(const std::vector<std::string>& directories) {
     if (const std::shared_ptr<OpenModel> open = known.lock(); open != nullptr && !open->unloaded()) {
         return open;
     }
-    const std::shared_ptr<OpenModel> fresh = opened([directories](Backend& backend, DType storage) {
+    const std::shared_ptr<OpenModel> fresh = opened([directories](Backend& backend, const WeightStorage& storage) {
         return std::make_unique<const LoadedModel>(backend, directories, storage);
     });
     known = fresh;
@@ -141,7 +141,7 @@ ModelHandle Engine::open(const std::vector<std::string>& directories) {
 
 ModelHandle Engine::swap(const ModelHandle& old, const std::vector<std::string>& directories) {
     process_.check();
-    ModelHandle next = opened([directories](Backend& backend, DType storage) {
+    ModelHandle next = opened([directories](Backend& backend, const WeightStorage& storage) {
         return std::make_unique<const LoadedModel>(backend, directories, storage);
     });
     const ModelHandle replaced = UsedModel(old).handle();

@@ -19,7 +19,7 @@ class OpenModel;
 using ModelHandle = std::shared_ptr<const OpenModel>;
 
 // Reads a model; called again whenever a lost device is reopened.
-using LoadModel = std::function<std::unique_ptr<const LoadedModel>(Backend& backend, DType storage)>;
+using LoadModel = std::function<std::unique_ptr<const LoadedModel>(Backend& backend, const WeightStorage& storage)>;
 
 class OpenModel {
 public:

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -212,6 +213,27 @@ ModelConfig gguf_network(const ForeignConfig& config, const GgufFamily& family, 
     return net;
 }
 
+// Says which of the quantised matrices are not held as they are.
+void remark_dequantised(ModelDirectory& model) {
+    const std::vector<ParameterSpec> table = describe(model.config).parameters;
+    const auto in_file = model.weights->in_blocks(table);
+    const std::vector<int> bits = block_bits(table, Arithmetic().weights(), blocks_in_file(model));
+    std::set<std::string> types;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        const auto found = in_file.find(table[i].name);
+        if (found != in_file.end() && bits[i] == 0) {
+            types.insert(found->second->name);
+            ++count;
+        }
+    }
+    if (count > 0) {
+        model.remarks.push_back(fmt::format(
+            "{} of {} quantised matrices (of {}) are held as F32: --precision q8 holds them in blocks of 8 bits", count,
+            in_file.size(), fmt::join(types, ", ")));
+    }
+}
+
 }  // namespace
 
 bool may_be_gguf_model(const std::string& path) {
@@ -244,6 +266,7 @@ ModelDirectory open_gguf(const std::string& path) {
                     {"attention.heads", heads.c_str()},
                     {"attention.kv_heads", groups.c_str()},
                     {"max_length", length.c_str()}});
+    remark_dequantised(model);
     return model;
 }
 

@@ -20,10 +20,10 @@ std::vector<SourceLine> numbered(const std::vector<std::string>& lines) {
     return sources;
 }
 
-LoadedModel::LoadedModel(Backend& backend, const std::string& directory, DType storage)
+LoadedModel::LoadedModel(Backend& backend, const std::string& directory, const WeightStorage& storage)
     : LoadedModel(backend, std::vector<std::string>{directory}, storage) {}
 
-LoadedModel::LoadedModel(Backend& backend, const std::vector<std::string>& directories, DType storage)
+LoadedModel::LoadedModel(Backend& backend, const std::vector<std::string>& directories, const WeightStorage& storage)
     : backend_(backend),
       model_(open_model(directories.at(0))),
       decoding_choices_(decoding_choices_of(model_)),

@@ -24,12 +24,12 @@ std::vector<SourceLine> numbered(const std::vector<std::string>& lines);
 
 class LoadedModel final {
 public:
-    // Error names what is wrong with the directory. `storage` is the type of the multiplied weights and of the
+    // Error names what is wrong with the directory. `storage` is that of the multiplied weights, and of the
     // activations (Parameters). The backend outlives the translator.
-    LoadedModel(Backend& backend, const std::string& directory, DType storage = DType::F32);
+    LoadedModel(Backend& backend, const std::string& directory, const WeightStorage& storage = {});
     // An ensemble: the next token's probability is the mean of the models' probabilities. Error if their families or
     // vocabularies differ. model(), parameters() and transformer() refer to the first one.
-    LoadedModel(Backend& backend, const std::vector<std::string>& directories, DType storage = DType::F32);
+    LoadedModel(Backend& backend, const std::vector<std::string>& directories, const WeightStorage& storage = {});
     // The same for a model in memory, such as during training.
     LoadedModel(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters);
 

@@ -52,8 +52,11 @@ void require_architecture(const ModelDirectory& model, Architecture wanted);
 // Fills every parameter, tensor by tensor. Errors name the tensor that is missing, unknown, of another shape or of a
 // dtype other than F32, F16 or BF16.
 void load_parameters(Backend& backend, const WeightSource& weights, Parameters& parameters);
+// What its file has in blocks that can be kept.
+BlocksInFile blocks_in_file(const ModelDirectory& model);
 // Those of a directory, for inference; `storage` as in Parameters.
-std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model, DType storage);
+std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model,
+                                                  const WeightStorage& storage);
 void save_parameters(Backend& backend, const std::string& file, const Parameters& parameters, DType dtype,
                      const std::string& metadata_json);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/tape.h"
+#include "autograd/weight_product.h"
 #include "backend/ops/bias.h"
 #include "backend/ops/loss.h"
 #include "backend/ops/matmul.h"
@@ -61,13 +62,7 @@ LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& 
         const std::int64_t size = std::min(chunk_rows, rows - first);
         const Tensor chunk = states.narrow(0, first, size);  // [size, width]
         const Tensor logits = room.narrow(0, 0, size);       // [size, classes], then their gradient
-        backend.run(Matmul{.a = chunk,
-                           .b = layer.weight.value(),
-                           .out = logits,
-                           .transpose_b = true,
-                           .alpha = layer.scale,
-                           .compute = ctx.compute,
-                           .b_scales = layer.weight.scales()});
+        multiply(ctx, {.x = chunk, .weight = layer.weight, .out = logits, .alpha = layer.scale});
         if (layer.bias.defined()) {
             const Tensor batch = logits.reshape({1, size, classes});
             backend.run(BiasActivation{.x = batch, .bias = layer.bias.value(), .y = batch});
@@ -85,7 +80,7 @@ LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& 
             .smoothing = options.smoothing});
         if (to_hidden.tensor.defined()) {
             backend.run(Matmul{.a = logits,
-                               .b = layer.weight.value(),
+                               .b = numbers_of(backend, layer.weight),
                                .out = to_hidden.tensor.reshape({rows, width}).narrow(0, first, size),
                                .alpha = layer.scale,
                                .compute = ctx.compute});

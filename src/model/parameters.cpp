@@ -9,6 +9,7 @@
 #include "backend/ops/elementwise.h"
 #include "backend/precision.h"
 #include "backend/quantisation.h"
+#include "model/rows_in_blocks.h"
 #include "support/check.h"
 #include "support/hash.h"
 #include "support/random.h"
@@ -76,23 +77,31 @@ std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed
 void Parameters::place() {
     const auto aligned = [](std::int64_t at) { return (at + kAlignment - 1) / kAlignment * kAlignment; };
     for (std::size_t i = 0; i < table_.size(); ++i) {
-        std::int64_t& end = separate_ && table_[i].multiplied ? total_working_ : total_;
+        const Shape& shape = table_[i].shape;
+        const int bits = block_bits_[i];
+        const bool apart = separate_ && table_[i].multiplied;
+        std::int64_t& end = bits > 0 ? total_codes_ : apart ? total_working_ : total_;
+        std::int64_t& scales = bits > 0 ? total_block_scales_ : total_scales_;
         if (!table_[i].follows) {
             end = aligned(end);
         }
         offsets_.push_back(end);
-        scale_offsets_.push_back(total_scales_);
-        total_scales_ += table_[i].multiplied ? table_[i].shape[0] : 0;
+        scale_offsets_.push_back(scales);
+        scales += !table_[i].multiplied ? 0 : shape[0] * (bits > 0 ? blocks_of(shape[1]) : 1);
         index_.emplace(table_[i].name, i);
-        end += table_[i].shape.elements();
+        end += bits > 0 ? shape[0] * code_words(shape[1], bits) : shape.elements();
         count_ += table_[i].trained ? table_[i].shape.elements() : 0;
     }
     total_ = aligned(total_);
     total_working_ = separate_ ? aligned(total_working_) : total_;
 }
 
-Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gradients, DType storage)
-    : backend_(backend), table_(describe(config).parameters) {
+Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gradients, const WeightStorage& held,
+                       const BlocksInFile& in_file)
+    : backend_(backend),
+      table_(describe(config).parameters),
+      block_bits_(headscope::block_bits(table_, held, in_file)) {
+    const DType storage = held.dtype;
     const bool eight = storage == DType::I8;
     const bool copied = storage == DType::F16 || storage == DType::BF16 || eight;
     HEADSCOPE_CHECK(copied || storage == DType::F32,
@@ -102,9 +111,10 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
                     backend.device().id + " has no weights in I8");
     separate_ = copied && !with_gradients;
     place();
+    HEADSCOPE_CHECK(!any_blocks() || !(with_gradients || copied), "weights in blocks have no gradients, and no copies");
     const auto zeros = [&](std::int64_t total, DType dtype) {
         Tensor flat = backend.empty({total}, dtype);
-        if (dtype == backend.full_dtype()) {
+        if (dtype == backend.full_dtype() || dtype == DType::I32) {
             backend.run(Fill{.out = flat, .value = 0.0F});
         } else {  // not every backend can fill this dtype
             constexpr std::int64_t kPiece = 1 << 20;
@@ -125,6 +135,10 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
     if (eight) {
         scales_ = zeros(total_scales_, backend.full_dtype());
     }
+    if (any_blocks()) {
+        codes_ = zeros(total_codes_, DType::I32);
+        block_scales_ = zeros(total_block_scales_, DType::I32);
+    }
     if (copied) {
         working_ = zeros(total_working_, storage);
         flat_working_ = separate_ ? Var(working_) : flat_.with_value(working_);
@@ -141,6 +155,14 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
 
 Var Parameters::view(std::size_t index, const Shape& shape) const {
     const ParameterSpec& spec = table_[index];
+    if (block_bits_[index] > 0) {
+        const auto matrix = [&](const Tensor& flat, std::int64_t first, std::int64_t columns) {
+            return flat.narrow(0, first, shape[0] * columns).reshape({shape[0], columns});
+        };
+        return Var::in_blocks(matrix(codes_, offsets_[index], code_words(shape[1], block_bits_[index])),
+                              matrix(block_scales_, scale_offsets_[index], blocks_of(shape[1])), shape[1])
+            .named(spec.name);
+    }
     const Var& flat = in_working(spec) ? flat_working_ : flat_;
     const std::int64_t first = offsets_[index];
     const Var seen = flat.narrow(0, first, shape.elements()).reshape(shape).named(spec.name);
@@ -153,7 +175,7 @@ Var Parameters::view(std::size_t index, const Shape& shape) const {
 void Parameters::initialise(std::uint64_t seed) {
     for (const ParameterSpec& spec : table_) {
         const std::vector<double> values = initial_values(spec, seed);
-        if (in_eight_bits(spec)) {
+        if (in_eight_bits(spec) || block_bits(spec.name) > 0) {
             store(spec.name, {values.begin(), values.end()});
         } else {
             from_host(backend_, stored(spec.name), values);
@@ -164,6 +186,10 @@ void Parameters::initialise(std::uint64_t seed) {
 
 void Parameters::store(const std::string& name, const std::vector<float>& values) const {
     const std::size_t index = index_of(name);
+    if (block_bits_[index] > 0) {
+        store_rows(backend_, values, vars_[index], block_bits_[index]);
+        return;
+    }
     if (!in_eight_bits(table_[index])) {
         from_host(backend_, stored(name), values);
         return;
@@ -181,6 +207,9 @@ void Parameters::store(const std::string& name, const std::vector<float>& values
 
 std::vector<float> Parameters::values_of(const std::string& name) const {
     const std::size_t index = index_of(name);
+    if (block_bits_[index] > 0) {
+        return rows_of(backend_, vars_[index], block_bits_[index]);
+    }
     std::vector<float> values = to_host<float>(backend_, stored(name));
     if (in_eight_bits(table_[index])) {
         const std::vector<float> scales = to_host<float>(backend_, vars_[index].scales());
@@ -216,9 +245,13 @@ Var Parameters::at(const std::string& name) const {
     return vars_[index_of(name)];
 }
 
+int Parameters::block_bits(const std::string& name) const {
+    return block_bits_[index_of(name)];
+}
+
 Tensor Parameters::stored(const std::string& name) const {
     const std::size_t index = index_of(name);
-    if (separate_ || !in_working(table_[index])) {
+    if (separate_ || block_bits_[index] > 0 || !in_working(table_[index])) {
         return vars_[index].value();
     }
     const Shape& shape = table_[index].shape;
@@ -240,12 +273,12 @@ Var Parameters::packed(const std::string& first, int count) const {
 }
 
 const Tensor& Parameters::flat_values() const {
-    HEADSCOPE_CHECK(!separate_, "these parameters have no masters");
+    HEADSCOPE_CHECK(!separate_ && !any_blocks(), "these parameters have no masters");
     return values_;
 }
 
 const Tensor& Parameters::flat_working() const {
-    HEADSCOPE_CHECK(!separate_, "these parameters have no masters");
+    HEADSCOPE_CHECK(!separate_ && !any_blocks(), "these parameters have no masters");
     return working_;
 }
 
@@ -255,7 +288,7 @@ const Tensor& Parameters::flat_gradients() const {
 }
 
 std::int64_t Parameters::total() const {
-    HEADSCOPE_CHECK(!separate_, "these parameters have no masters");
+    HEADSCOPE_CHECK(!separate_ && !any_blocks(), "these parameters have no masters");
     return total_;
 }
 
@@ -264,7 +297,7 @@ std::int64_t Parameters::count() const {
 }
 
 std::int64_t Parameters::offset_of(const std::string& name) const {
-    HEADSCOPE_CHECK(!separate_, "these parameters have no masters");
+    HEADSCOPE_CHECK(!separate_ && !any_blocks(), "these parameters have no masters");
     return offsets_[index_of(name)];
 }
 

@@ -1,6 +1,7 @@
 // All parameters of a model as named views of one flat buffer, so that Adam, averaging and all-reduce are one launch.
 // In 16 bits there are two buffers: the F32 masters, which Adam updates and checkpoints contain, and a working copy,
-// which products and embeddings read. For inference the weights may be I8, with a scale for each row.
+// which products and embeddings read. For inference the weights may be I8, with a scale for each row, or in blocks of 8
+// or 4 bits.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "autograd/variable.h"
-#include "model/description.h"
+#include "model/block_bits.h"
 
 namespace headscope {
 
@@ -17,8 +18,9 @@ class Parameters {
 public:
     // Memory for the values and, for training, for the gradients. Values are 0 until they are initialised or loaded.
     // `storage` F16 or BF16 adds a working copy of the weights that are multiplied; without gradients it replaces their
-    // masters. I8 is possible without gradients only.
-    Parameters(Backend& backend, const ModelConfig& config, bool with_gradients, DType storage = DType::F32);
+    // masters. I8 and blocks are possible without gradients only.
+    Parameters(Backend& backend, const ModelConfig& config, bool with_gradients, const WeightStorage& storage = {},
+               const BlocksInFile& in_file = {});
 
     // Seeded; the same on every backend.
     void initialise(std::uint64_t seed);
@@ -27,8 +29,10 @@ public:
     const std::vector<ParameterSpec>& table() const;
     Var at(const std::string& name) const;  // as the model reads it; an unknown name is a CheckFailure
     // Where values are written to and saved from: the master, or the working copy if there is no master. Call
-    // refresh_working() after writing. An I8 weight holds a row's values divided by its scale.
+    // refresh_working() after writing. An I8 weight holds a row's values divided by its scale, one in blocks its codes.
     Tensor stored(const std::string& name) const;
+    // Bits of each code of a weight in blocks; 0 for others.
+    int block_bits(const std::string& name) const;
     // Values from and to the host, rounded to what is stored.
     void store(const std::string& name, const std::vector<float>& values) const;
     std::vector<float> values_of(const std::string& name) const;
@@ -54,23 +58,28 @@ private:
     Var view(std::size_t index, const Shape& shape) const;
     bool in_working(const ParameterSpec& spec) const { return working_.defined() && spec.multiplied; }
     bool in_eight_bits(const ParameterSpec& spec) const { return scales_.defined() && spec.multiplied; }
+    bool any_blocks() const { return total_codes_ > 0; }
     void place();  // computes offsets and totals
 
     Backend& backend_;
     std::vector<ParameterSpec> table_;
     std::map<std::string, std::size_t> index_;
+    std::vector<int> block_bits_;              // of each parameter
     bool separate_ = false;                    // no masters of what is multiplied: two buffers of different layouts
     std::vector<std::int64_t> offsets_;        // in the buffer that is read; in both buffers unless separate_
-    std::vector<std::int64_t> scale_offsets_;  // in scales_
+    std::vector<std::int64_t> scale_offsets_;  // in scales_, or in block_scales_; offsets_ are then those in codes_
     std::vector<Var> vars_;
     Var flat_;          // of which parameters read in F32 are views
     Var flat_working_;  // of which multiplied parameters are views, with the same gradients
     Tensor values_;
     Tensor working_;
     Tensor gradients_;
-    Tensor scales_;   // of the rows of working_, where it is I8
+    Tensor scales_;                // of the rows of working_, where it is I8
+    Tensor codes_, block_scales_;  // of weights in blocks
     Tensor rounded_;  // [total_] values_ as activations are stored: working_, or without masters an own copy
     std::int64_t total_scales_ = 0;
+    std::int64_t total_codes_ = 0;
+    std::int64_t total_block_scales_ = 0;
     std::int64_t total_ = 0;          // of values_
     std::int64_t total_working_ = 0;  // of working_
     std::int64_t count_ = 0;

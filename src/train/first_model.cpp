@@ -34,8 +34,21 @@ bool shares_vocabulary(const ModelDirectory& model) {
            (!ids.empty() && ids == model.target_tokenizer->files().vocabulary);
 }
 
-ModelDirectory open_first_model(const TrainConfig& config, const std::string& directory) {
+// A model from whose weights a training may begin.
+ModelDirectory open_trainable(const std::string& directory) {
     ModelDirectory model = open_model(directory);
+    if (!blocks_in_file(model).empty()) {
+        throw Error(
+            fmt::format("'{}' has weights quantised in blocks, which training cannot change: make a model of "
+                        "F32 first, by `headscope import {} --output FOLDER --precision f32`, and begin --from "
+                        "FOLDER",
+                        directory, directory));
+    }
+    return model;
+}
+
+ModelDirectory open_first_model(const TrainConfig& config, const std::string& directory) {
+    ModelDirectory model = open_trainable(directory);
     const bool shared = shares_vocabulary(model);
     if (shared != config.tokenizer.shared) {
         throw Error(
@@ -51,7 +64,7 @@ ModelDirectory open_first_model(const TrainConfig& config, const std::string& di
 
 nlohmann::json config_from(nlohmann::json config, const std::string& directory, const Languages& languages) {
     constexpr double kGentle = 0.1;  // the highest learning rate, compared with that of a training from the start
-    const ModelDirectory model = open_model(directory);
+    const ModelDirectory model = open_trainable(directory);
     const auto width = static_cast<double>(model.config.d_model);
     nlohmann::json& training = config["training"];
     training["learning_rate_scale"] = kGentle * training["learning_rate_scale"].get<double>() *
@@ -86,7 +99,7 @@ void try_first_model(Backend& backend, const TrainConfig& config, const std::str
 }
 
 void load_first_model(Learner& learner, const TrainConfig& config, const std::string& directory) {
-    const ModelDirectory model = open_model(directory);
+    const ModelDirectory model = open_trainable(directory);
     require_shape(model, learner.model_config(), config.file);
     load_parameters(learner.backend(), *model.weights, learner.parameters());
     learner.begin_optimizer();

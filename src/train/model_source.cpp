@@ -75,15 +75,24 @@ ModelConfig config_of(const Checkpoint& checkpoint, const ModelDirectory& tokeni
 
 // A 16-bit working copy is made from the master weights, which exist only with gradients.
 std::shared_ptr<const Parameters> parameters_of(Backend& backend, const Checkpoint& checkpoint,
-                                                const ModelConfig& config, DType storage) {
-    auto parameters = std::make_shared<Parameters>(backend, config, storage != DType::F32, storage);
+                                                const ModelConfig& config, const WeightStorage& storage) {
+    const bool quantised = storage.dtype == DType::I8 || storage.block_bits > 0;
+    const DType read = quantised ? DType::F32 : storage.dtype;
+    auto parameters = std::make_shared<Parameters>(backend, config, read != DType::F32, read);
     if (checkpoint.parameters().dtype == backend.full_dtype()) {
         checkpoint.read(backend, {.parameters = parameters->flat_values()});
     } else {
         average_checkpoints(backend, {checkpoint}, parameters->flat_values());  // converts the single file
     }
     parameters->refresh_working();
-    return parameters;
+    if (!quantised) {
+        return parameters;
+    }
+    auto held = std::make_shared<Parameters>(backend, config, false, storage);
+    for (const ParameterSpec& spec : held->table()) {
+        held->store(spec.name, parameters->values_of(spec.name));
+    }
+    return held;
 }
 
 }  // namespace
@@ -174,7 +183,8 @@ std::vector<std::int64_t> ModelSource::checkpoints() const {
     return kind_ == Kind::Training && !gone ? steps() : std::vector<std::int64_t>();
 }
 
-ModelSource::Loaded ModelSource::load(Backend& backend, std::optional<std::int64_t> step, DType storage) const {
+ModelSource::Loaded ModelSource::load(Backend& backend, std::optional<std::int64_t> step,
+                                      const WeightStorage& storage) const {
     if (kind_ == Kind::Training) {
         return load_checkpoint(backend, step, storage);
     }
@@ -186,7 +196,7 @@ ModelSource::Loaded ModelSource::load(Backend& backend, std::optional<std::int64
 }
 
 ModelSource::Loaded ModelSource::load_checkpoint(Backend& backend, std::optional<std::int64_t> step,
-                                                 DType storage) const {
+                                                 const WeightStorage& storage) const {
     const std::vector<std::int64_t> known = steps();
     const CheckpointFolder folder(in(kCheckpoints));
     std::vector<Checkpoint> found;

@@ -55,7 +55,7 @@ public:
         std::optional<std::int64_t> step;  // of the checkpoint
     };
     // A training's checkpoint after `step`, by default the newest intact one. `storage`: see LoadedModel.
-    Loaded load(Backend& backend, std::optional<std::int64_t> step, DType storage) const;
+    Loaded load(Backend& backend, std::optional<std::int64_t> step, const WeightStorage& storage) const;
 
 private:
     ModelSource(Kind kind, std::string path, std::string run)
@@ -65,7 +65,7 @@ private:
     std::string experiment_folder() const;
     std::vector<std::int64_t> checkpoints() const;
     std::vector<std::int64_t> steps() const;
-    Loaded load_checkpoint(Backend& backend, std::optional<std::int64_t> step, DType storage) const;
+    Loaded load_checkpoint(Backend& backend, std::optional<std::int64_t> step, const WeightStorage& storage) const;
 
     Kind kind_;
     std::string path_;

@@ -96,10 +96,16 @@ TEST_CASE("a model for inference may have narrow weights with F32 activations", 
     CHECK(read(Precision::F16) == Arithmetic{.storage = DType::F16});
     CHECK(activations_beside(device, DType::F16) == DType::F16);
     CHECK_THAT(refusal(device, Precision::I8), Contains("the option: i8 is only for the weights of a model that"));
+    CHECK(read(Precision::Q4) == Arithmetic{.weights_alone = true, .block_bits = 4});
+    CHECK(read(Precision::Q8).weights().block_bits == 8);
+    CHECK(read(Precision::F32).weights().keeps_blocks);
+    CHECK(!read(Precision::F16).weights().keeps_blocks);
+    CHECK_THAT(refusal(device, Precision::Q4), Contains("the option: q4 is only for the weights of a model that"));
 }
 
 TEST_CASE("an arithmetic has a name", "[precision]") {
     CHECK(name_of(Arithmetic{.storage = DType::I8, .weights_alone = true}) == "I8 weights");
+    CHECK(name_of(Arithmetic{.weights_alone = true, .block_bits = 4}) == "Q4 weights");
     CHECK(name_of(Arithmetic{}) == "F32");
     CHECK(name_of(Arithmetic{.compute = Compute::BF16}) == "BF16 products");
     CHECK(name_of(Arithmetic{.storage = DType::BF16}) == "BF16");

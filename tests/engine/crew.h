@@ -128,19 +128,19 @@ struct Team {
     std::vector<DeviceUse> uses() const { return engine->devices(); }
 };
 
-inline std::unique_ptr<const LoadedModel> load_tiny(Backend& backend, DType /*storage*/) {
+inline std::unique_ptr<const LoadedModel> load_tiny(Backend& backend, const WeightStorage& /*storage*/) {
     return std::unique_ptr<const LoadedModel>(new LoadedModel(tiny_translator(backend)));
 }
 
 // A small model of any family.
 inline LoadModel load_of(const ModelConfig& config) {
-    return [config](Backend& backend, DType /*storage*/) {
+    return [config](Backend& backend, const WeightStorage& /*storage*/) {
         return std::unique_ptr<const LoadedModel>(new LoadedModel(tiny_translator(backend, config)));
     };
 }
 
 // The same with weights that are not numbers.
-inline std::unique_ptr<const LoadedModel> load_damaged(Backend& backend, DType storage) {
+inline std::unique_ptr<const LoadedModel> load_damaged(Backend& backend, const WeightStorage& storage) {
     std::unique_ptr<const LoadedModel> loaded = load_tiny(backend, storage);
     const Tensor& weights = loaded->parameters().flat_values();
     from_host(

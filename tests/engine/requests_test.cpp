@@ -265,13 +265,14 @@ TEST_CASE("a request for a model that was freed while a device was reopened is r
     Crew crew;
     crew.add(Crew::Open([] { return open_device("cpu"); }));
     const Team team = crew.team();
-    const ModelHandle other = team.engine->open([&, lost = false](Backend& backend, DType storage) mutable {
-        if (!std::exchange(lost, true)) {
-            team.engine->unload(team.model);
-            throw DeviceLost("the device hung");
-        }
-        return load_tiny(backend, storage);
-    });
+    const ModelHandle other =
+        team.engine->open([&, lost = false](Backend& backend, const WeightStorage& storage) mutable {
+            if (!std::exchange(lost, true)) {
+                team.engine->unload(team.model);
+                throw DeviceLost("the device hung");
+            }
+            return load_tiny(backend, storage);
+        });
     Ticket<TextRequest> answer = team.submit(line("the dog"));
     REQUIRE(answer.wait_for(std::chrono::seconds(20)));
     CHECK_THROWS_WITH(answer.get(), Contains("load it first"));
@@ -292,7 +293,7 @@ TEST_CASE("a log that throws does not keep a model from being opened", "[engine]
     crew.warn = [](const std::string&) { throw std::runtime_error("no log"); };
     crew.add(open_device("cpu"));
     crew.add(open_device("cpu"));
-    const Team team = crew.team([](Backend& backend, DType storage) {
+    const Team team = crew.team([](Backend& backend, const WeightStorage& storage) {
         if (backend.device().id == "device 1") {
             throw Error("no memory for it");
         }

@@ -135,7 +135,7 @@ TEST_CASE("the weights of an unloaded model are freed after its last request, wi
     crew.add(open_device("cpu"));
     const Team team = crew.team();
     std::weak_ptr<const Parameters> weights;
-    const ModelHandle other = team.engine->open([&](Backend& backend, DType) {
+    const ModelHandle other = team.engine->open([&](Backend& backend, const WeightStorage&) {
         const auto whole = std::make_shared<LoadedModel>(tiny_translator(backend));
         const std::shared_ptr<const Parameters> parameters(whole, &whole->parameters());
         weights = parameters;

@@ -110,7 +110,7 @@ TEST_CASE("a model that only the slower device holds gets answers from it", "[se
         static_cast<void>(texts(service.lines()));
     }
     REQUIRE(both_have_worked());
-    const ModelHandle rare = service.engine->open([](Backend& backend, DType storage) {
+    const ModelHandle rare = service.engine->open([](Backend& backend, const WeightStorage& storage) {
         if (backend.device().id == "device 1") {
             throw Error("no memory for it");
         }

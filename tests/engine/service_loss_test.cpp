@@ -104,7 +104,7 @@ TEST_CASE("a device that is lost by reading a model and cannot be reopened is gi
     Crew crew;
     crew.add(open_device("cpu"));
     const Team service = crew.team();
-    CHECK_THROWS_WITH(service.engine->open([](Backend&, DType) -> std::unique_ptr<const LoadedModel> {
+    CHECK_THROWS_WITH(service.engine->open([](Backend&, const WeightStorage&) -> std::unique_ptr<const LoadedModel> {
         throw DeviceLost("the device hung");
     }),
                       Contains("it is gone for good"));
@@ -117,12 +117,13 @@ TEST_CASE("a device that is lost by reading a model and cannot be reopened is gi
 TEST_CASE("a reopened device that cannot read a model again is given up", "[service]") {
     Hanging gpu({30, kForEver});
     const Team service = gpu.team();
-    const ModelHandle vanishing = service.engine->open([times = 0](Backend& backend, DType storage) mutable {
-        if (times++ > 0) {
-            throw Error("the file has vanished");
-        }
-        return load_tiny(backend, storage);
-    });
+    const ModelHandle vanishing =
+        service.engine->open([times = 0](Backend& backend, const WeightStorage& storage) mutable {
+            if (times++ > 0) {
+                throw Error("the file has vanished");
+            }
+            return load_tiny(backend, storage);
+        });
     CHECK_THROWS_WITH(texts(service.lines()), Contains("the file has vanished"));
     CHECK_THAT(service.uses()[0].failure, Contains("the file has vanished"));
     Ticket<TextRequest> answer =

@@ -95,7 +95,7 @@ TEST_CASE("NaN in one line does not affect the others") {
     const auto backend = open_device("cpu");
     const LoadedModel translator = tiny_translator(*backend);
     const std::string expected = translate_line(translator, "the cat", {}).text;
-    const auto load = [](Backend& opened, DType storage) {
+    const auto load = [](Backend& opened, const WeightStorage& storage) {
         std::unique_ptr<const LoadedModel> loaded = load_tiny(opened, storage);
         // Finite weights cannot produce NaN, so these are weights that no file may contain.
         const Tensor table = loaded->parameters().at("source_embedding.weight").value();

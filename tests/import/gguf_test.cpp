@@ -2,10 +2,13 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "backend/precision.h"
 #include "import/open_model.h"
+#include "registry/registry.h"
 #include "tests/import/tiny_llama.h"
 #include "tests/io/temporary_folder.h"
 
@@ -105,6 +108,40 @@ TEST_CASE("keys of a GGUF file become a configuration and a tokenizer", "[gguf]"
     CHECK(open_model(folder.file("")).path == path);
     folder.write("other.gguf", llama.file());
     CHECK_THAT(error_of([&] { open_model(folder.file("")); }), Contains("holds several checkpoints or models"));
+}
+
+TEST_CASE("quantised weights of a GGUF file stay in blocks, or it says that they do not", "[gguf][blocks]") {
+    constexpr std::uint32_t kQ4_0 = 2, kQ4_1 = 3, kQ8_0 = 8, kIq4_nl = 20;
+    const TemporaryFolder folder;
+    TinyLlama llama = TinyLlama::wide();
+    llama.types = {{"token_embd.weight", kQ8_0},    {"blk.0.attn_q.weight", kQ4_1}, {"blk.0.attn_k.weight", kQ8_0},
+                   {"blk.0.attn_v.weight", kQ4_0},  {"blk.0.ffn_up.weight", kQ4_0}, {"blk.0.ffn_gate.weight", kIq4_nl},
+                   {"blk.0.ffn_down.weight", kQ4_1}};
+    const ModelDirectory model = open_model(folder.write("tiny.gguf", llama.file()));
+    REQUIRE(model.remarks.size() == 1);
+    CHECK_THAT(model.remarks.front(), Contains("1 of 7 quantised matrices (of IQ4_NL) are held as F32"));
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    const auto numbers = read_parameters(*backend, model, DType::F32);
+    const auto held = read_parameters(*backend, model, Arithmetic().weights());
+    const std::string layer = "decoder.layers.0.";
+    const std::map<std::string, int> bits{{"embedding.weight", 8},
+                                          {layer + "self_attention.q.weight", 8},  // of 4, beside 8
+                                          {layer + "self_attention.k.weight", 8},
+                                          {layer + "self_attention.v.weight", 8},
+                                          {layer + "feed_forward.inner.weight", 4},
+                                          {layer + "feed_forward.outer.weight", 4}};
+    for (const ParameterSpec& spec : numbers->table()) {
+        INFO(spec.name);
+        const auto found = bits.find(spec.name);
+        CHECK(held->block_bits(spec.name) == (found == bits.end() ? 0 : found->second));
+        CHECK(numbers->block_bits(spec.name) == 0);
+        CHECK(held->values_of(spec.name) == numbers->values_of(spec.name));
+    }
+    const auto eight = read_parameters(*backend, model, Arithmetic{.weights_alone = true, .block_bits = 8}.weights());
+    CHECK(eight->block_bits(layer + "feed_forward.gate.weight") == 8);
+    CHECK(eight->values_of("embedding.weight") == numbers->values_of("embedding.weight"));
+    llama.types = {{"blk.0.attn_q.weight", kQ4_1}};
+    CHECK_THAT(open_model(folder.write("tiny.gguf", llama.file())).remarks.front(), Contains("1 of 1 quantised"));
 }
 
 TEST_CASE("SentencePiece vocabularies of GGUF files split texts as their library does", "[gguf]") {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io/gguf_types.h"
 #include "tests/io/gguf_writer.h"
 
 namespace headscope {
@@ -31,6 +32,41 @@ struct TinyLlama {
         {"blk.0.attn_q.weight", {8, 8}},      {"blk.0.attn_k.weight", {8, 4}},  {"blk.0.attn_v.weight", {8, 4}},
         {"blk.0.attn_output.weight", {8, 8}}, {"blk.0.ffn_norm.weight", {8}},   {"blk.0.ffn_gate.weight", {8, 4}},
         {"blk.0.ffn_up.weight", {8, 4}},      {"blk.0.ffn_down.weight", {4, 8}}};
+
+    // Of tensors that are not F32.
+    std::map<std::string, std::uint32_t> types = {};
+
+    // With sides of whole blocks of 32.
+    static TinyLlama wide() {
+        TinyLlama llama;
+        llama.numbers["llama.embedding_length"] = 32;
+        llama.numbers["llama.feed_forward_length"] = 64;
+        llama.tensors = {{"token_embd.weight", {32, 7}},         {"output_norm.weight", {32}},
+                         {"blk.0.attn_norm.weight", {32}},       {"blk.0.attn_q.weight", {32, 32}},
+                         {"blk.0.attn_k.weight", {32, 16}},      {"blk.0.attn_v.weight", {32, 16}},
+                         {"blk.0.attn_output.weight", {32, 32}}, {"blk.0.ffn_norm.weight", {32}},
+                         {"blk.0.ffn_gate.weight", {32, 64}},    {"blk.0.ffn_up.weight", {32, 64}},
+                         {"blk.0.ffn_down.weight", {64, 32}}};
+        return llama;
+    }
+
+    // Bytes of a tensor: halves in F32, or blocks with small scales and codes of all kinds.
+    std::string data_of(const std::string& name, std::size_t elements) const {
+        const auto found = types.find(name);
+        std::string data;
+        if (found == types.end()) {
+            for (std::size_t i = 0; i < elements; ++i) {
+                data += GgufWriter::number(std::bit_cast<std::uint32_t>(0.5F), 4);
+            }
+            return data;
+        }
+        const GgufType& type = *gguf_type(found->second);
+        for (std::size_t i = 0; i < elements / type.elements * type.bytes; ++i) {
+            const bool of_scale = i % type.bytes % 2 == 1 && i % type.bytes < 4;  // the upper byte of an F16
+            data += static_cast<char>(of_scale ? 0x2c : 7 + 37 * (i + name.size()));
+        }
+        return data;
+    }
 
     std::string file() const {
         GgufWriter writer;
@@ -58,11 +94,8 @@ struct TinyLlama {
             for (const std::uint64_t side : sides) {
                 elements *= side;
             }
-            std::string data;
-            for (std::size_t i = 0; i < elements; ++i) {
-                data += GgufWriter::number(std::bit_cast<std::uint32_t>(0.5F), 4);
-            }
-            writer.add_tensor(name, sides, 0, data);
+            const auto type = types.find(name);
+            writer.add_tensor(name, sides, type == types.end() ? 0 : type->second, data_of(name, elements));
         }
         return writer.file();
     }

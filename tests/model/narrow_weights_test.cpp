@@ -1,4 +1,4 @@
-// Models of which only the weights are stored in fewer bits: F16, or I8 with a scale for each row.
+// Models of which only the weights are stored in fewer bits: F16, I8 with a scale for each row, or blocks.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>
@@ -73,6 +73,69 @@ TEST_CASE("a model with narrow weights computes what the same weights in F32 com
             }
         }
     }
+}
+
+TEST_CASE("a model with weights in blocks computes what the same numbers in F32 compute", "[narrow][blocks]") {
+    for (const std::string& device : conformance::devices_under_test()) {
+        for (const NamedConfig& varied : varied_configs()) {
+            if (device != "cpu" && &varied != &varied_configs().front()) {
+                continue;  // the ops are the same
+            }
+            for (const int bits : {8, 4}) {
+                WeightStorage storage;
+                storage.block_bits = bits;
+                INFO(bits << " bits on " << device << ", " << varied.name);
+                SmallModel blocks(varied.config, device, false, storage);
+                SmallModel wide(varied.config, device, false);
+                std::size_t held = 0;
+                for (const ParameterSpec& spec : wide.parameters.table()) {
+                    CHECK(blocks.parameters.block_bits(spec.name) == (spec.multiplied ? bits : 0));
+                    held += spec.multiplied ? 1 : 0;
+                    wide.parameters.store(spec.name, blocks.parameters.values_of(spec.name));
+                }
+                CHECK(held > 0);
+                const std::vector<Example> pairs = random_pairs(varied.config, 5, 3);
+                const DeviceBatch batch = blocks.batch(pairs);
+                const DeviceBatch same = wide.batch(pairs);
+                CHECK(distance(narrow_logits_of(blocks, batch), narrow_logits_of(wide, same)) < 1e-5);
+                CHECK(blocks.loss(batch, {}, {}, false) == Approx(wide.loss(same, {}, {}, false)).epsilon(1e-5));
+            }
+        }
+    }
+}
+
+TEST_CASE("weights that are read as one matrix are in blocks of the most bits, or not at all", "[narrow][blocks]") {
+    const auto weight = [](const char* name, bool follows) {
+        return ParameterSpec{
+            .name = name, .shape = {2, 32}, .initial = Initial::Zero, .multiplied = true, .follows = follows};
+    };
+    const std::vector<ParameterSpec> table{weight("q", false), weight("k", true), weight("out", false)};
+    WeightStorage kept;
+    kept.keeps_blocks = true;
+    using Bits = std::vector<int>;
+    CHECK(block_bits(table, kept, {{"q", 4}, {"k", 8}}) == Bits{8, 8, 0});
+    CHECK(block_bits(table, kept, {{"q", 4}, {"out", 4}}) == Bits{0, 0, 4});
+    CHECK(block_bits(table, {}, {{"q", 4}, {"k", 4}}) == Bits{0, 0, 0});
+    WeightStorage eight;
+    eight.block_bits = 8;
+    CHECK(block_bits(table, eight, {{"q", 4}, {"k", 4}}) == Bits{4, 4, 8});
+    eight.block_bits = 4;
+    CHECK(block_bits(table, eight, {{"out", 8}}) == Bits{4, 4, 4});
+}
+
+TEST_CASE("weights in blocks take an eighth to a third of the memory, and are neither saved nor trained",
+          "[narrow][blocks]") {
+    ModelConfig config = small_config();
+    config.d_model = 64;
+    config.feed_forward.d_ff = 256;
+    WeightStorage four;
+    four.block_bits = 4;
+    SmallModel exact(config, "cpu", false);
+    SmallModel blocks(config, "cpu", false, four);
+    CHECK(blocks.backend->memory().live * 3 < exact.backend->memory().live);
+    CHECK_THROWS_AS(save_parameters(*blocks.backend, "nowhere", blocks.parameters, DType::F32, ""), CheckFailure);
+    CHECK_THROWS_AS(Parameters(*blocks.backend, config, true, four), CheckFailure);
+    CHECK_THROWS_AS(blocks.parameters.flat_values(), CheckFailure);
 }
 
 TEST_CASE("I8 weights are within half a step of the original, take a quarter of the memory and cannot be saved",

@@ -566,7 +566,7 @@ inline std::vector<Example> masked_pairs(const ModelConfig& config, std::vector<
 
 struct SmallModel {
     SmallModel(const ModelConfig& wanted, const std::string& device, bool with_gradients = true,
-               DType storage = DType::F32)
+               const WeightStorage& storage = {})
         : config(wanted),
           backend(open_device(device, environment_options())),
           parameters(*backend, config, with_gradients, storage),

@@ -303,7 +303,7 @@ std::shared_ptr<const SharedModel> Worker::load(Session& session, const OpenRequ
     }
     // Reopening a lost device loads the same checkpoint, even if there is a newer one.
     const auto step = std::make_shared<std::optional<std::int64_t>>(request.checkpoint);
-    const LoadModel load = [source, step](Backend& backend, DType storage) {
+    const LoadModel load = [source, step](Backend& backend, const WeightStorage& storage) {
         ModelSource::Loaded loaded = source.load(backend, *step, storage);
         *step = loaded.step;
         return std::move(loaded.translator);

@@ -122,7 +122,8 @@ void add_bench_ops_command(CLI::App& bench, const OpenOptions& open_options,
     command->add_option("--size", options->sides, "Side of square products; may be repeated")
         ->default_str("512 to 4096, while one takes less than 1.5 seconds")
         ->check(whole_number(1, 32768));
-    options->common.add_precision(*command);
+    options->common.add_precision(*command,
+                                  {Precision::F32, Precision::TF32, Precision::BF16, Precision::F16, Precision::I8});
     command->option_defaults()->group("Measurement");
     command->add_option("--repeat", options->repeat, "Timed runs of each device; the median counts")
         ->check(whole_number(1, 10'000))

@@ -17,6 +17,7 @@
 #include "model/rotary.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "tensor/blocks.h"
 #include "train/learner.h"
 #include "train/step_options.h"
 
@@ -75,7 +76,9 @@ constexpr double kFloat = sizeof(float);
 
 // Bytes per activation and multiplied weight, which are nearly all values.
 double storage_bytes(const BenchShape& shape) {
-    return static_cast<double>(size_of(shape.arithmetic.storage));
+    constexpr double kScales = 4.0 / kBlockColumns;  // bytes for each of a block's numbers
+    const int bits = shape.arithmetic.block_bits;
+    return bits > 0 ? bits / 8.0 + kScales : static_cast<double>(size_of(shape.arithmetic.storage));
 }
 
 OptimizerOptions optimizer_options(const BenchShape& shape) {
@@ -125,7 +128,7 @@ public:
     GenerationWork(Backend& backend, const BenchShape& shape)
         : backend_(backend),
           shape_(shape),
-          parameters_(backend, shape.model, false, shape.arithmetic.storage),
+          parameters_(backend, shape.model, false, shape.arithmetic.weights()),
           model_(make_model(shape.model, parameters_)),
           limits_(static_cast<std::size_t>(shape.sentences), shape.target_length),
           never_ends_{.eos = -1, .forbidden = token_rules(shape.model, SearchOptions{}).forbidden} {

@@ -1,0 +1,260 @@
+// Fills parameters from files, in the form in which they are held.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "backend/convert.h"
+#include "backend/quantisation.h"
+#include "model/model_directory.h"
+#include "model/rows_in_blocks.h"
+#include "support/check.h"
+#include "tensor/widen.h"
+
+namespace headscope {
+
+namespace {
+
+// Elements converted at a time, few enough to stay in the processor's cache.
+constexpr std::size_t kPiece = std::size_t{1} << 15U;
+
+// Converts any float dtype to Real. The file's data need not be aligned.
+template <class Real>
+void widen_plain(DType dtype, const std::byte* from, std::span<Real> to) {
+    if constexpr (std::is_same_v<Real, float>) {
+        if (dtype == DType::F16 || dtype == DType::BF16) {
+            return dtype == DType::F16 ? widen_f16(from, to) : widen_bf16(from, to);
+        }
+    }
+    visit_stored(dtype, [&](auto stored) {
+        for (std::size_t i = 0; i < to.size(); ++i) {
+            std::memcpy(&stored, from + i * sizeof(stored), sizeof(stored));
+            if constexpr (std::is_arithmetic_v<Real>) {
+                to[i] = static_cast<Real>(stored);
+            } else {
+                to[i] = static_cast<double>(stored);
+            }
+        }
+    });
+}
+
+[[noreturn]] void bad_scale(const WeightValues& from) {
+    throw Error(fmt::format("tensor '{}' in '{}' has a scale that is not a finite number", from.name, from.file));
+}
+
+// Elements from `first` on, of whole blocks if there are such.
+template <class Real>
+void widen(const WeightValues& from, std::size_t first, std::span<Real> to) {
+    if (from.blocks == nullptr) {
+        return widen_plain(from.dtype, from.data.data() + first * size_of(from.dtype), to);
+    }
+    const auto bytes = [&](std::size_t elements) { return elements / from.blocks->elements * from.blocks->bytes; };
+    std::vector<float> values(to.size());
+    if (!unpack_blocks(*from.blocks, from.data.subspan(bytes(first), bytes(to.size())), values)) {
+        bad_scale(from);
+    }
+    std::copy(values.begin(), values.end(), to.begin());
+}
+
+// The index of the first element that is NaN or infinite (all bits of the exponent set), else the number of elements.
+template <class Bits>
+std::size_t first_not_finite(std::span<const std::byte> data, Bits exponent) {
+    const std::size_t total = data.size() / sizeof(Bits);
+    const auto is_bad = [&](std::size_t i) {
+        Bits bits = 0;
+        std::memcpy(&bits, data.data() + i * sizeof(Bits), sizeof(Bits));
+        return (bits & exponent) == exponent;
+    };
+    for (std::size_t first = 0; first < total; first += kPiece) {
+        const std::size_t end = std::min(first + kPiece, total);
+        Bits any = 0;  // as wide as an element, and no early exit, so that the compiler vectorises the loop
+        for (std::size_t i = first; i < end; ++i) {
+            any |= static_cast<Bits>(is_bad(i));
+        }
+        for (std::size_t i = first; any != 0 && i < end; ++i) {
+            if (is_bad(i)) {
+                return i;
+            }
+        }
+    }
+    return total;
+}
+
+void check_finite(const WeightValues& values) {
+    if (values.blocks != nullptr) {
+        return;  // found while unpacking
+    }
+    const std::size_t total = values.data.size() / size_of(values.dtype);
+    const std::size_t found = values.dtype == DType::F32   ? first_not_finite<std::uint32_t>(values.data, 0x7f80'0000)
+                              : values.dtype == DType::F16 ? first_not_finite<std::uint16_t>(values.data, 0x7c00)
+                                                           : first_not_finite<std::uint16_t>(values.data, 0x7f80);
+    if (found < total) {
+        throw Error(
+            fmt::format("{}: element {} of the tensor {} {} is NaN or infinite: the file is damaged, or the "
+                        "training that wrote it diverged",
+                        values.file, found, values.name, values.shape.to_string()));
+    }
+}
+
+// Converts a tensor of the file piece by piece.
+template <class Real>
+void load_pieces(Backend& backend, const WeightValues& from, const Tensor& to) {
+    const Tensor flat = to.reshape({to.elements()});
+    const auto total = static_cast<std::size_t>(to.elements());
+    std::vector<Real> piece(std::min(total, kPiece));
+    for (std::size_t first = 0; first < total; first += kPiece) {
+        const std::span<Real> values(piece.data(), std::min(kPiece, total - first));
+        widen(from, first, values);
+        if constexpr (std::is_same_v<Real, StoredF16>) {
+            if (!std::all_of(values.begin(), values.end(), [](Real value) { return std::isfinite(float{value}); })) {
+                throw Error(
+                    fmt::format("{}: the tensor {} contains a value above the largest F16, 65504: use bf16 or f32",
+                                from.file, from.name));
+            }
+        }
+        backend.upload(flat.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(values.size())),
+                       values.data(), values.size_bytes());
+    }
+}
+
+// Straight from the mapping if nothing has to be converted.
+void load_one(Backend& backend, const WeightValues& from, const Tensor& to) {
+    if (from.dtype == to.dtype && from.blocks == nullptr) {
+        backend.upload(to, from.data.data(), from.data.size());
+        return;
+    }
+    visit_stored(to.dtype, [&](auto stored) { load_pieces<decltype(stored)>(backend, from, to); });
+}
+
+// In I8, some rows at a time: as Parameters::store() does, without a second copy in F32.
+void load_rounded(Backend& backend, const WeightValues& from, const Tensor& to, const Tensor& scales) {
+    const std::int64_t rows = to.shape[0];
+    const std::int64_t columns = rows == 0 ? 1 : to.elements() / rows;
+    const std::int64_t at_once = std::max<std::int64_t>(static_cast<std::int64_t>(kPiece) / columns, 1);
+    for (std::int64_t first = 0; first < rows; first += at_once) {
+        const auto count = static_cast<std::size_t>(std::min(at_once, rows - first));
+        const auto width = static_cast<std::size_t>(columns);
+        std::vector<float> values(count * width);
+        std::vector<std::int8_t> rounded(values.size());
+        std::vector<float> own(count);
+        widen(from, static_cast<std::size_t>(first) * width, std::span<float>(values));
+        for (std::size_t row = 0; row < count; ++row) {
+            own[row] = quantise_row({values.data() + row * width, width}, rounded.data() + row * width);
+        }
+        backend.upload(to.narrow(0, first, std::ssize(own)), rounded.data(), rounded.size());
+        from_host(backend, scales.narrow(0, first, std::ssize(own)), own);
+    }
+}
+
+bool is_finite_half(std::uint16_t bits) {
+    constexpr unsigned kExponent = 0x7c00;
+    return (bits & kExponent) != kExponent;
+}
+
+// In blocks of our own: those of the file where they keep every value, else quantised, some rows at a time.
+void load_blocks(Backend& backend, const WeightValues& from, const Var& to, int bits) {
+    const std::int64_t rows = to.shape()[0];
+    const std::int64_t columns = to.shape()[1];
+    const bool kept = from.blocks != nullptr && from.blocks->code != nullptr && from.blocks->code_bits <= bits;
+    const std::int64_t at_once =
+        std::max<std::int64_t>(static_cast<std::int64_t>(kPiece) / std::max<std::int64_t>(columns, 1), 1);
+    const auto width = static_cast<std::size_t>(columns);
+    RowsInBlocks piece(columns, bits);
+    std::vector<float> values(kept ? 0 : width);
+    const std::byte* block = from.data.data();
+    for (std::int64_t first = 0; first < rows; first += at_once) {
+        const std::int64_t end = std::min(first + at_once, rows);
+        for (std::int64_t i = 0; kept && i < (end - first) * blocks_of(columns); ++i, block += from.blocks->bytes) {
+            CodedBlock coded;
+            from.blocks->code(reinterpret_cast<const std::uint8_t*>(block), coded);
+            if (!is_finite_half(coded.scale) || !is_finite_half(coded.least)) {
+                bad_scale(from);
+            }
+            piece.add(coded);
+        }
+        for (std::int64_t row = first; !kept && row < end; ++row) {
+            widen(from, static_cast<std::size_t>(row) * width, std::span(values));
+            piece.quantise(values);
+        }
+        piece.upload(backend, to, first);
+    }
+}
+
+}  // namespace
+
+void load_parameters(Backend& backend, const WeightSource& weights, Parameters& parameters) {
+    weights.read(parameters.table(), [&](const ParameterSpec& spec, const WeightValues& found) {
+        if (found.dtype != DType::F32 && found.dtype != DType::F16 && found.dtype != DType::BF16) {
+            throw Error(fmt::format("{}: the tensor {} is {}, expected F32, F16 or BF16", found.file, found.name,
+                                    name_of(found.dtype)));
+        }
+        if (found.shape != spec.shape) {
+            throw Error(fmt::format("{}: the tensor {} is {}, but the configuration needs {}", found.file, found.name,
+                                    found.shape.to_string(), spec.shape.to_string()));
+        }
+        check_finite(found);
+        if (const int bits = parameters.block_bits(spec.name); bits > 0) {
+            load_blocks(backend, found, parameters.at(spec.name), bits);
+        } else if (const Tensor to = parameters.stored(spec.name); to.dtype == DType::I8) {
+            load_rounded(backend, found, to, parameters.at(spec.name).scales());
+        } else {
+            load_one(backend, found, to);
+        }
+    });
+    parameters.refresh_working();
+}
+
+namespace {
+
+// Reports a model that cannot fit before anything is allocated and read.
+void require_memory(Backend& backend, const ModelDirectory& model, const WeightStorage& storage,
+                    const BlocksInFile& in_file) {
+    constexpr double kMega = 1e6;
+    const std::uint64_t present = backend.device().memory_bytes;
+    std::uint64_t needed = 0;
+    const std::vector<ParameterSpec> table = describe(model.config).parameters;
+    const std::vector<int> bits = block_bits(table, storage, in_file);
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        const Shape& shape = table[i].shape;
+        const std::size_t each = size_of(table[i].multiplied ? storage.dtype : DType::F32);
+        needed += bits[i] == 0
+                      ? static_cast<std::uint64_t>(shape.elements()) * each
+                      : static_cast<std::uint64_t>(shape[0] * (blocks_of(shape[1]) + code_words(shape[1], bits[i]))) *
+                            sizeof(std::uint32_t);
+    }
+    if (present > 0 && needed > present) {
+        throw Error(
+            fmt::format("{} needs {:.0f} MB for its weights as {}, but {} has {:.0f} MB: use a smaller --precision, "
+                        "another device or a smaller model",
+                        model.path, static_cast<double>(needed) / kMega, name_of(storage.dtype), backend.device().id,
+                        static_cast<double>(present) / kMega));
+    }
+}
+
+}  // namespace
+
+BlocksInFile blocks_in_file(const ModelDirectory& model) {
+    BlocksInFile bits;
+    for (const auto& [name, type] : model.weights->in_blocks(describe(model.config).parameters)) {
+        if (type->code != nullptr) {
+            bits.emplace(name, type->code_bits);
+        }
+    }
+    return bits;
+}
+
+std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model,
+                                                  const WeightStorage& storage) {
+    const BlocksInFile in_file = blocks_in_file(model);
+    require_memory(backend, model, storage, in_file);
+    auto parameters = std::make_shared<Parameters>(backend, model.config, false, storage, in_file);
+    load_parameters(backend, *model.weights, *parameters);
+    return parameters;
+}
+
+}  // namespace headscope
