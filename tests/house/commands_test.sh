@@ -164,7 +164,7 @@ for command in train "bench train"; do
     expect "and rejects others" misused "--precision: i8 not in"
 done
 run bench translate --help
-expect "translate has one more" says "{f32,tf32,bf16,f16,i8}"
+expect "translate has those of weights too" says "{f32,tf32,bf16,f16,i8,q8,q4}"
 for asked in --help --version "devices --help"; do
     # shellcheck disable=SC2086
     "$headscope" $asked >/dev/full 2>err
