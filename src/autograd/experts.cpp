@@ -140,7 +140,7 @@ void multiply_experts(Context& ctx, const Var& x, const Var& weight, const Tenso
     const Tensor& in = x.value();
     if (weight.value().dtype == in.dtype) {
         ctx.backend.run(Matmul{.a = in,
-                               .b = weight.value().reshape({experts, rows, in.dim(2)}),
+                               .b = numbers_of(backend, weight).reshape({experts, rows, in.dim(2)}),
                                .out = out,
                                .transpose_b = true,
                                .beta = beta,

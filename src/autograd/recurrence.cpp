@@ -136,6 +136,7 @@ void run_backward(Backend& backend, const Direction& way, const Gradients& grads
     const Tensor grad_y = share_of(grads.y, way, way.d);
     const Tensor hidden = backend.empty({batch, way.d}, dtype);
     const Tensor cells = way.lstm() ? backend.empty({batch, way.d}, way.cells.dtype) : Tensor();
+    const Tensor weight = numbers_of(backend, way.weights.weight);
     for (std::int64_t step = way.length; step-- > 0;) {
         const std::int64_t position = way.position(step);
         const bool is_last = step + 1 == way.length;
@@ -153,11 +154,8 @@ void run_backward(Backend& backend, const Direction& way, const Gradients& grads
                                   .grad_state = cells,
                                   .at = way.at(position)});
         if (step > 0 || initial_hidden.tensor.defined()) {
-            backend.run(Matmul{.a = at_position(grad_h, position),
-                               .b = way.weights.weight.value(),
-                               .out = hidden,
-                               .beta = 1.0F,
-                               .compute = compute});
+            backend.run(Matmul{
+                .a = at_position(grad_h, position), .b = weight, .out = hidden, .beta = 1.0F, .compute = compute});
         }
     }
     pass_on(backend, hidden, initial_hidden, way);

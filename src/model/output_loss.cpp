@@ -58,6 +58,7 @@ LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& 
     HEADSCOPE_CHECK(!to_hidden.tensor.defined() || to_hidden.write == Write::Overwrite,
                     "the loss must be the first to write the gradient of the last hidden states");
 
+    const Tensor weight = to_hidden.tensor.defined() ? numbers_of(backend, layer.weight) : Tensor();
     for (std::int64_t first = 0; first < rows; first += chunk_rows) {
         const std::int64_t size = std::min(chunk_rows, rows - first);
         const Tensor chunk = states.narrow(0, first, size);  // [size, width]
@@ -80,7 +81,7 @@ LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& 
             .smoothing = options.smoothing});
         if (to_hidden.tensor.defined()) {
             backend.run(Matmul{.a = logits,
-                               .b = numbers_of(backend, layer.weight),
+                               .b = weight,
                                .out = to_hidden.tensor.reshape({rows, width}).narrow(0, first, size),
                                .alpha = layer.scale,
                                .compute = ctx.compute});

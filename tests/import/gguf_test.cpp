@@ -119,7 +119,7 @@ TEST_CASE("quantised weights of a GGUF file stay in blocks, or it says that they
                    {"blk.0.ffn_down.weight", kQ4_1}};
     const ModelDirectory model = open_model(folder.write("tiny.gguf", llama.file()));
     REQUIRE(model.remarks.size() == 1);
-    CHECK_THAT(model.remarks.front(), Contains("1 of 7 quantised matrices (of IQ4_NL) are held as F32"));
+    CHECK_THAT(model.remarks.front(), Contains("1 of 7 quantised matrices (of IQ4_NL) are read as numbers"));
     const std::unique_ptr<Backend> backend = open_device("cpu");
     const auto numbers = read_parameters(*backend, model, DType::F32);
     const auto held = read_parameters(*backend, model, Arithmetic().weights());

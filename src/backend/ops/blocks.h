@@ -14,7 +14,8 @@ inline int bits_of_codes(const Tensor& codes, const Tensor& scales) {
     return codes.dim(1) == scales.dim(1) * kCodeWords ? 8 : 4;
 }
 
-// y = alpha * x . W^T, as Matmul with transpose_b. Rows of x may be strided.
+// y = alpha * x . W^T, as Matmul with transpose_b. Rows of x may be strided. An infinity in a row of x makes the row of
+// y infinite or NaN: the parts of a sum with scales and with least values may be infinities of both signs.
 struct BlockLinear {
     static constexpr const char* kName = "block_linear";
     Tensor x, codes, scales, y;
