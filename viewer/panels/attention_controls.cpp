@@ -10,7 +10,7 @@
 
 namespace headscope::viewer {
 
-void row_toggles(Controls& ui) {
+void pieces_toggle(Controls& ui) {
     ViewState& state = ui.state();
     bool pieces = !state.join_words;
     if (ui.toggle("pieces", "Show subword pieces", pieces,
@@ -19,10 +19,15 @@ void row_toggles(Controls& ui) {
         state.join_words = !pieces;
         state.word = state.key = -1;
     }
+}
+
+void row_toggles(Controls& ui) {
+    pieces_toggle(ui);
+    ViewState& state = ui.state();
     bool hidden = !state.show_special;
     const auto& shown = ui.scene().main.shown;
     if (ui.toggle("special", "Hide " + ends_of(shown == nullptr ? AttentionRecord() : shown->record), hidden,
-                  "The other weights are renormalised, so that rows still add up to 1, which a note mentions.")) {
+                  "The other weights are renormalised, so that rows still add up to 1, and a note says so.")) {
         state.show_special = !hidden;
         state.word = state.key = -1;
     }
@@ -30,8 +35,8 @@ void row_toggles(Controls& ui) {
     const bool one_text = !traits(family_of(ui.scene())).reads_source;
     if (one_text &&
         ui.toggle("first", "Hide the first token", without_first,
-                  "Many heads put on it the weight that they need nowhere. The other weights are renormalised, which a "
-                  "note mentions.")) {
+                  "Many heads put on it the weight that they need nowhere. The other weights are renormalised, and a "
+                  "note says so.")) {
         state.show_first = !without_first;
         state.word = state.key = -1;
     }

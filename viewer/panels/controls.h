@@ -105,6 +105,8 @@ void layer_stepper(Controls& ui, int layers);
 void heads_row(Controls& ui, const AttentionSite& site);
 // The same with kind and layer, unless the model has no attention.
 void attention_choice(Controls& ui);
+// Whether the items of rows are words or pieces; and whether they include the ends and the first token.
+void pieces_toggle(Controls& ui);
 void row_toggles(Controls& ui);
 // Beam and languages, as far as the model's family has them.
 void search_controls(Controls& ui);

@@ -38,7 +38,9 @@ Drawing draw_inside(const Scene& scene, const PanelOptions& options, RecordParts
     struct Draw {
         const Scene& scene;
         const Look& look;
-        Drawing operator()(const Saliency& found) const { return draw_saliency(found, row_options(scene.state), look); }
+        Drawing operator()(const Saliency& found) const {
+            return draw_saliency(found, {.join_words = scene.state.join_words}, look);
+        }
         Drawing operator()(const Lens& found) const { return draw_lens(found, look); }
         Drawing operator()(const PatchEffects& found) const { return draw_patching(found, look); }
     };
@@ -67,7 +69,7 @@ Panel inside_panel(PanelId id, const char* title, const char* keys, void (*contr
 }
 
 void saliency_controls(Controls& ui) {
-    row_toggles(ui);
+    pieces_toggle(ui);
     ui.remark(
         "How much the log probability of each written piece would change with the embedding of each word that was "
         "read before it: its gradient times the embedding. Attention shows where a head reads from; this is what "

@@ -40,8 +40,11 @@ FilePlaceKind kind_of(const fs::path& path) {
 }  // namespace
 
 bool is_view(const std::string& path) {
+    constexpr std::uintmax_t kLargestView = 1 << 24;  // bytes; a larger file would stop the window while it is read
     std::error_code unreadable;
-    return is_view_file(path) || (fs::is_regular_file(path, unreadable) && format_of(path) == ModelFormat::None);
+    return is_view_file(path) ||
+           (fs::is_regular_file(path, unreadable) && fs::file_size(path, unreadable) <= kLargestView &&
+            format_of(path) == ModelFormat::None);
 }
 
 std::vector<FilePlace> places_in(const std::string& folder) {

@@ -190,11 +190,11 @@ void Session::update(History::Clock::time_point now) {
         ask_inside(view);
     }
     ask_weights();
-    drawn_.fill(false);
     if (follows_run() && now - run_read_ > kRunReadAgain) {
         run_read_ = now;
         run_tag_ = main_.worker->read_run();
     }
+    drawn_.fill(false);  // what is asked above is for the panels of the last frame
     while (!notices_.empty() && !notices_.front().error && now - notices_.front().since > kNoticeLasts) {
         notices_.pop_front();
     }

@@ -89,7 +89,7 @@ void edit_head(Interface& ui, EditKind kind) {
 
 std::string no_checkpoints(const Scene& scene) {
     const bool opened = scene.main.model.has_value() && scene.main.model->checkpoint.has_value();
-    return scene.run != nullptr && opened ? "" : "A model has no checkpoints: open the folder of a training.";
+    return scene.run != nullptr && opened ? "" : "This model has no checkpoints: open the folder of a training.";
 }
 
 void step_checkpoint(Interface& ui, int by) {

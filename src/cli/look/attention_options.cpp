@@ -120,7 +120,7 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
                                 ->delimiter(',')
                                 ->check(check_number);
     CLI::Option* pieces =
-        command.add_flag("--pieces", options.pieces, "One column per piece, also in a picture of --saliency");
+        command.add_flag("--pieces", options.pieces, "One column per piece, or in a picture of --saliency");
     command.add_flag("--words", options.words, "One column per word (the default)")->excludes(pieces);
     command.add_flag("--no-special", options.no_special, "Leave out <BOS> and <EOS>, and renormalise the weights");
     CLI::Option* matrix = command.add_flag("--matrix", options.matrix, "Draw one head as a heat map");
