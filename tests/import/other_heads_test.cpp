@@ -77,7 +77,7 @@ TEST_CASE("a family that is not read is refused with its reason", "[bad_input]")
         return model.complaint();
     };
     CHECK_THAT(complaint({{"model_type", "codegen"}}),
-               Contains("\"codegen\", which needs a residual in parallel; supported are"));
+               Contains("\"codegen\", which needs queries, keys and values packed in four parts; supported are"));
     CHECK_THAT(complaint({{"model_type", "unheard-of"}, {"alibi", true}, {"num_local_experts", 8}}),
                Contains("which needs ALiBi, a mixture of experts; supported are"));
     CHECK_THAT(complaint({{"model_type", "unheard-of"}}), Contains("\"unheard-of\"; supported are"));
