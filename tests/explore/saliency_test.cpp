@@ -33,8 +33,9 @@ double relative_error(const std::vector<float>& found, const std::vector<float>&
 
 // A random model whose gains, biases and running statistics are not 0 or 1, and a text for its family.
 struct Differentiated {
-    Differentiated(const ModelConfig& wanted, const std::string& device)
-        : backend(open_device(device, environment_options())), models(tiny_translator(*backend, longer(wanted))) {
+    Differentiated(const ModelConfig& wanted, const std::string& device, const WeightStorage& storage = {})
+        : backend(open_device(device, environment_options())),
+          models(tiny_translator(*backend, longer(wanted), storage)) {
         Random random(4);
         for (const ParameterSpec& spec : models.parameters().table()) {
             if (spec.shape.rank() == 1) {
@@ -191,6 +192,25 @@ TEST_CASE("gradients with respect to embeddings agree with central differences i
             }
             model.check_gradients(found.of_target,
                                   has_decoder(named.config) ? "decoder.embedding.tokens" : "encoder.embedding.tokens");
+        }
+    }
+}
+
+TEST_CASE("gradients through weights in blocks are those of their numbers", "[saliency][blocks]") {
+    for (const NamedConfig& named : varied_configs()) {
+        INFO(named.name);
+        WeightStorage storage;
+        storage.block_bits = 4;
+        const Differentiated blocks(named.config, "cpu", storage);
+        const Differentiated wide(named.config, "cpu");
+        for (const ParameterSpec& spec : wide.models.parameters().table()) {
+            wide.models.parameters().store(spec.name, blocks.models.parameters().values_of(spec.name));
+        }
+        const Saliency found = blocks.measure();
+        const Saliency expected = wide.measure();
+        CHECK(relative_error(found.of_target.gradients, expected.of_target.gradients) < 1e-4);
+        if (!found.source.empty()) {
+            CHECK(relative_error(found.of_source.gradients, expected.of_source.gradients) < 1e-4);
         }
     }
 }

@@ -138,13 +138,13 @@ std::string tiny_vocabulary(const std::string& more_text, bool masks = false) {
 
 }  // namespace
 
-LoadedModel tiny_translator(Backend& backend, ModelConfig config) {
+LoadedModel tiny_translator(Backend& backend, ModelConfig config, const WeightStorage& storage) {
     const bool masks = config.architecture == Architecture::MaskedLm;
     const auto tokenizer =
         std::make_shared<const Tokenizer>(Tokenizer::from_bytes(tiny_vocabulary("", masks), "test vocabulary"));
     config.frame.mask_id = masks ? tokenizer->vocabulary().find("<mask>").value() : config.frame.mask_id;
     config.source_vocabulary = config.target_vocabulary = tokenizer->size();
-    const auto parameters = std::make_shared<Parameters>(backend, config, false);
+    const auto parameters = std::make_shared<Parameters>(backend, config, false, storage);
     parameters->initialise(3);
     return {backend, ModelDirectory{"memory", config, tokenizer, tokenizer}, parameters};
 }

@@ -62,7 +62,7 @@ private:
 // A translator with a vocabulary trained on a few sentences, and random weights.
 LoadedModel tiny_translator(Backend& backend, std::int64_t max_length = 64);
 // Of any family; the vocabulary's size, and the mask of a masked one, replace the configuration's.
-LoadedModel tiny_translator(Backend& backend, ModelConfig config);
+LoadedModel tiny_translator(Backend& backend, ModelConfig config, const WeightStorage& storage = {});
 // Such a model as a directory on disk; the seed determines the weights.
 void write_tiny_model(Backend& backend, const std::string& path, std::uint64_t seed = 3,
                       const std::string& more_text = "");
