@@ -140,7 +140,7 @@ void multiply_experts(Context& ctx, const Var& x, const Var& weight, const Tenso
     const Tensor& in = x.value();
     if (weight.value().dtype == in.dtype) {
         ctx.backend.run(Matmul{.a = in,
-                               .b = numbers_of(backend, weight).reshape({experts, rows, in.dim(2)}),
+                               .b = weight.value().reshape({experts, rows, in.dim(2)}),
                                .out = out,
                                .transpose_b = true,
                                .beta = beta,
@@ -176,7 +176,7 @@ void expert_linear_backward(Backend& backend, const Var& x, const Var& weight, c
     if (x.requires_grad()) {
         const GradientTarget to = x.gradient_target(backend);
         backend.run(Matmul{.a = grad,
-                           .b = weight.value().reshape({experts, rows, x.shape()[2]}),
+                           .b = numbers_of(backend, weight).reshape({experts, rows, x.shape()[2]}),
                            .out = to.tensor,
                            .beta = beta_for(to.write),
                            .compute = compute});
