@@ -228,10 +228,12 @@ void require_memory(Backend& backend, const ModelDirectory& model, const WeightS
                             sizeof(std::uint32_t);
     }
     if (present > 0 && needed > present) {
+        const bool in_blocks = std::ranges::any_of(bits, [](int each) { return each > 0; });
         throw Error(
-            fmt::format("{} needs {:.0f} MB for its weights as {}, but {} has {:.0f} MB: use a smaller --precision, "
+            fmt::format("{} needs {:.0f} MB for its weights{}, but {} has {:.0f} MB: use a smaller --precision, "
                         "another device or a smaller model",
-                        model.path, static_cast<double>(needed) / kMega, name_of(storage.dtype), backend.device().id,
+                        model.path, static_cast<double>(needed) / kMega,
+                        in_blocks ? " in blocks" : fmt::format(" as {}", name_of(storage.dtype)), backend.device().id,
                         static_cast<double>(present) / kMega));
     }
 }
