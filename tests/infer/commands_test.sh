@@ -323,7 +323,7 @@ expect "which must exist" refused "no-such-model"
 ops() { run bench ops --model "$model" --sentences 2 --length 3 --size 8 --repeat 2 "$@"; }
 ops --device cpu,cpu:oracle --json
 expect "every op is timed on several devices" ended_with 0
-expect "in every family" holds '[.ops[].family] | unique | length == 17'
+expect "in every family" holds '[.ops[].family] | unique | length == 18'
 expect "on each" holds '[.ops[].results | map(.device) == ["cpu", "cpu:oracle"]] | all'
 expect "with --repeat" holds '[.ops[].results[].run_seconds | length == 2] | all'
 expect "and is right" holds '[.ops[].results[] | .compared_with == "cpu:oracle" and .share_of_tolerance <= 1] | all'

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -168,6 +169,16 @@ std::vector<Case> speeds(const Workload& work) {
                 2.0 * static_cast<double>(rows) * static_cast<double>(work.d_model) * static_cast<double>(work.d_ff);
             cases.push_back(stated);
         }
+        Values ids;
+        for (std::int64_t row = 0; row < work.rows(); ++row) {
+            ids.push_back(static_cast<double>(row * 7919 % work.vocabulary));
+        }
+        Case rows = embed({work.sentences, work.length, work.vocabulary, work.d_model, bits, ids})
+                        .named(fmt::format("{} of {}x{} of {} bits", work.rows(), work.vocabulary, work.d_model, bits));
+        const std::set<double> different(ids.begin(), ids.end());
+        rows.operands[0].share = rows.operands[1].share =
+            static_cast<double>(different.size()) / static_cast<double>(work.vocabulary);
+        cases.push_back(rows);
     }
     return cases;
 }
