@@ -20,7 +20,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
 
   ./do demo             build, translate, complete and fill in text on every device, draw attention figures (--preset ci)
   ./do test [NAME..]    build and run all tests, or only these (ctest -N lists them; --preset debug; --for PATH adds those
-                        that a change of a file or folder can break; --turn 1/3 runs a third of those that take long)
+                        that a change of a file or folder can break; --turn 1/5 runs a fifth of those that take long)
   ./do check [PART..]   the longer checks: format shell docs agreement bleu onnx import digits cpuonly shared sanitize
                         validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop
                         damage window mutants tidy fuzz trixie
