@@ -18,7 +18,7 @@ std::vector<RecordedToken> pieces(const std::vector<std::string>& texts) {
     return tokens;
 }
 
-std::vector<std::string> labels_of(const std::vector<std::string>& texts, const RowOptions& options = {}) {
+std::vector<std::string> row_labels(const std::vector<std::string>& texts, const RowOptions& options = {}) {
     std::vector<std::string> found;
     for (const RowItem& item : make_row(pieces(texts), options)) {
         found.push_back(item.label);
@@ -31,16 +31,16 @@ using Labels = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("Pieces are joined to words, punctuation at their ends is separate", "[words]") {
-    CHECK(labels_of({"▁mak", "ing", "▁its"}) == Labels{"making", "its", "<EOS>"});
-    CHECK(labels_of({"▁opinion", "."}) == Labels{"opinion", ".", "<EOS>"});
-    CHECK(labels_of({"▁„", "Ja", "“", "!"}) == Labels{"„", "Ja", "“", "!", "<EOS>"});
-    CHECK(labels_of({"▁it", "'", "s"}) == Labels{"it's", "<EOS>"});
-    CHECK(labels_of({"▁", "(", "we", ")"}) == Labels{"(", "we", ")", "<EOS>"});
-    CHECK(labels_of({"▁", "Haus"}) == Labels{"Haus", "<EOS>"});
-    CHECK(labels_of({"▁."}) == Labels{".", "<EOS>"});
-    CHECK(labels_of({"▁"}) == Labels{"▁", "<EOS>"});
-    CHECK(labels_of({}) == Labels{"<EOS>"});
-    CHECK(labels_of({"▁mak", "ing"}, {.join_words = false}) == Labels{"▁mak", "ing", "<EOS>"});
+    CHECK(row_labels({"▁mak", "ing", "▁its"}) == Labels{"making", "its", "<EOS>"});
+    CHECK(row_labels({"▁opinion", "."}) == Labels{"opinion", ".", "<EOS>"});
+    CHECK(row_labels({"▁„", "Ja", "“", "!"}) == Labels{"„", "Ja", "“", "!", "<EOS>"});
+    CHECK(row_labels({"▁it", "'", "s"}) == Labels{"it's", "<EOS>"});
+    CHECK(row_labels({"▁", "(", "we", ")"}) == Labels{"(", "we", ")", "<EOS>"});
+    CHECK(row_labels({"▁", "Haus"}) == Labels{"Haus", "<EOS>"});
+    CHECK(row_labels({"▁."}) == Labels{".", "<EOS>"});
+    CHECK(row_labels({"▁"}) == Labels{"▁", "<EOS>"});
+    CHECK(row_labels({}) == Labels{"<EOS>"});
+    CHECK(row_labels({"▁mak", "ing"}, {.join_words = false}) == Labels{"▁mak", "ing", "<EOS>"});
 }
 
 TEST_CASE("Every token belongs to exactly one item, in order", "[words]") {
