@@ -72,7 +72,7 @@ public:
         const auto heads = tiles.empty() ? 1 : std::ssize(layer_of(tiles.front()));
         columns_ = options.columns > 0 ? options.columns : static_cast<int>(heads);
         if (options.width > 0.0) {
-            const double gaps = kGroupGap * ((columns_ - 1) / options.group);
+            const double gaps = gap_before(columns_ - 1);
             const double room = (options.width - 2.0 * kMargin + kTileGap - gaps) / columns_ - kTileGap;
             tile_ = std::clamp(room, std::min(kLeastTile, options.tile), options.tile);
         } else {
@@ -111,7 +111,9 @@ public:
     }
 
 private:
-    double left_of(int column) const { return column * (tile_ + kTileGap) + kGroupGap * (column / options_.group); }
+    // Of all groups before a column's.
+    double gap_before(int column) const { return options_.group > 1 ? kGroupGap * (column / options_.group) : 0.0; }
+    double left_of(int column) const { return column * (tile_ + kTileGap) + gap_before(column); }
 
     const std::vector<Thumbnail>& layer_of(const HeadTile& tile) const {
         const auto layer = static_cast<std::size_t>(tile.site.layer);

@@ -90,10 +90,10 @@ TEST_CASE("effects name the pieces that were exchanged", "[patching]") {
     CHECK(found.effects[3].token.text == "<BOS>");
     CHECK(found.effects[2].token == found.effects[2].from);  // both read the same target
 
-    const nlohmann::json json = nlohmann::json::parse(to_json(found));
-    CHECK(json.at("log_probability") == found.log_probability);
-    CHECK(json.at("from_log_probability") == found.from_log_probability);
-    const nlohmann::json& first = json.at("effects").at(0);
+    const nlohmann::json parsed = nlohmann::json::parse(to_json(found));
+    CHECK(parsed.at("log_probability") == found.log_probability);
+    CHECK(parsed.at("from_log_probability") == found.from_log_probability);
+    const nlohmann::json& first = parsed.at("effects").at(0);
     CHECK(first.at("position") == 2);
     CHECK(first.at("piece") == found.effects[0].token.text);
     CHECK(first.at("from") == found.effects[0].from.text);

@@ -142,10 +142,10 @@ TEST_CASE("a lens shows what follows a prompt, and every piece of a text with ma
         CHECK(filled.given[i].empty() == (filled.tokens[i].kind != TokenKind::Mask));
     }
 
-    const nlohmann::json json = nlohmann::json::parse(to_json(prompt));
-    CHECK(json.at("text").size() == prompt.tokens.size());
-    CHECK(json.at("given").back() == "");
-    const nlohmann::json& layer = json.at("layers").at(1);
+    const nlohmann::json parsed = nlohmann::json::parse(to_json(prompt));
+    CHECK(parsed.at("text").size() == prompt.tokens.size());
+    CHECK(parsed.at("given").back() == "");
+    const nlohmann::json& layer = parsed.at("layers").at(1);
     CHECK(layer.at("layer") == 1);
     CHECK(layer.at("site") == "decoder.0.residual_out");
     CHECK(layer.at("positions").at(0).at("rank") == prompt.layers[1].steps[0].rank);

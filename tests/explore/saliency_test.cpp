@@ -268,13 +268,13 @@ TEST_CASE("saliency as JSON has a product for each pair of pieces", "[saliency]"
     const TinyExplorer tiny;
     const Saliency found =
         measure_saliency(*tiny.backend, tiny.translator, Compute::F32, {.source = "the cat", .target = "die katze"});
-    const nlohmann::json json = nlohmann::json::parse(to_json(found));
-    CHECK(json.at("predicted").size() == found.predicted.size());
-    CHECK(json.at("predicted").back() == "<EOS>");
-    CHECK(json.at("target")[0] == "<BOS>");
+    const nlohmann::json parsed = nlohmann::json::parse(to_json(found));
+    CHECK(parsed.at("predicted").size() == found.predicted.size());
+    CHECK(parsed.at("predicted").back() == "<EOS>");
+    CHECK(parsed.at("target")[0] == "<BOS>");
     const std::vector<double> products = found.of_source.products();
-    REQUIRE(json.at("of_source").size() == found.predicted.size());
-    CHECK(json.at("of_source")[1].size() == found.source.size());
-    CHECK(json.at("of_source")[1][0] == products.at(found.source.size()));
-    CHECK(json.at("of_target").back().size() == found.target.size());
+    REQUIRE(parsed.at("of_source").size() == found.predicted.size());
+    CHECK(parsed.at("of_source")[1].size() == found.source.size());
+    CHECK(parsed.at("of_source")[1][0] == products.at(found.source.size()));
+    CHECK(parsed.at("of_target").back().size() == found.target.size());
 }

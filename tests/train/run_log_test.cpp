@@ -53,12 +53,12 @@ TEST_CASE("a skipped step does not spoil the means", "[log]") {
     CHECK(totals.skipped_in_a_row == 0);
     CHECK(totals.all_tokens == 58);
     totals.seconds = 2.0;
-    const auto json = Report{.step = 3, .totals = totals}.json();
-    CHECK(json["loss"] == Approx(2.5));
-    CHECK(json["nll"] == Approx(1.5));
-    CHECK(json["perplexity"] == Approx(std::exp(1.5)));
-    CHECK(json["gradient_norm"] == Approx(2.0));
-    CHECK(json["tokens_per_second"] == Approx(29.0));
+    const auto parsed = Report{.step = 3, .totals = totals}.json();
+    CHECK(parsed["loss"] == Approx(2.5));
+    CHECK(parsed["nll"] == Approx(1.5));
+    CHECK(parsed["perplexity"] == Approx(std::exp(1.5)));
+    CHECK(parsed["gradient_norm"] == Approx(2.0));
+    CHECK(parsed["tokens_per_second"] == Approx(29.0));
     CHECK_THAT((Report{.step = 3, .totals = totals}.line()), Catch::Contains("SKIPPED 1"));
 }
 
@@ -83,10 +83,10 @@ TEST_CASE("a skipped step that lowers the loss scale does not count as stuck", "
     totals.add(skipped, false);
     CHECK(totals.skipped_in_a_row == 4);
     CHECK(totals.stuck_in_a_row == 2);
-    nlohmann::json json = to_json(totals);
-    CHECK(parse_run_totals(json).stuck_in_a_row == 2);
-    json.erase("stuck_in_a_row");  // as in versions without loss scales
-    CHECK(parse_run_totals(json).stuck_in_a_row == 4);
+    nlohmann::json parsed = to_json(totals);
+    CHECK(parse_run_totals(parsed).stuck_in_a_row == 2);
+    parsed.erase("stuck_in_a_row");  // as in versions without loss scales
+    CHECK(parse_run_totals(parsed).stuck_in_a_row == 4);
     totals.add({.loss = 1.0, .tokens = {1, 1}}, false);
     CHECK(totals.stuck_in_a_row == 0);
 }
@@ -133,7 +133,7 @@ TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
 TEST_CASE("a checkpoint of another run is rejected with the difference", "[log]") {
     const RunIdentity then{
         .config = {{"training.seed", 1}, {"model", {{"heads", 4}}}}, .data = 7, .device = "cpu", .arithmetic = "F32"};
-    const nlohmann::json json = to_json(TrainingState{}, then);
+    const nlohmann::json parsed = to_json(TrainingState{}, then);
     CHECK(compare_identity(json, then, "f").empty());
     RunIdentity now = then;
     now.config["training.seed"] = 2;
