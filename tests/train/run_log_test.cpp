@@ -134,26 +134,26 @@ TEST_CASE("a checkpoint of another run is rejected with the difference", "[log]"
     const RunIdentity then{
         .config = {{"training.seed", 1}, {"model", {{"heads", 4}}}}, .data = 7, .device = "cpu", .arithmetic = "F32"};
     const nlohmann::json parsed = to_json(TrainingState{}, then);
-    CHECK(compare_identity(json, then, "f").empty());
+    CHECK(compare_identity(parsed, then, "f").empty());
     RunIdentity now = then;
     now.config["training.seed"] = 2;
-    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }),
+    CHECK_THAT(error_of([&] { compare_identity(parsed, now, "f"); }),
                Catch::Contains("\"training.seed\" was 1 and is now 2"));
     now = then;
     now.config["model"]["heads"] = 8;
-    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }),
+    CHECK_THAT(error_of([&] { compare_identity(parsed, now, "f"); }),
                Catch::Contains("model: \"attention.heads\" was 4 and is now 8"));
     now = then;
     now.config["model"].erase("heads");
-    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }), Catch::Contains("\"attention.heads\""));
+    CHECK_THAT(error_of([&] { compare_identity(parsed, now, "f"); }), Catch::Contains("\"attention.heads\""));
     now.config["model"] = {{"attention", {{"heads", 4}}}};  // the same, written in sections
-    CHECK(compare_identity(json, now, "f").empty());
+    CHECK(compare_identity(parsed, now, "f").empty());
     now = then;
     now.data = 8;
-    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }), Catch::Contains("training text"));
+    CHECK_THAT(error_of([&] { compare_identity(parsed, now, "f"); }), Catch::Contains("training text"));
     now = then;
     now.device = "vulkan:0";
-    CHECK_THAT(compare_identity(json, now, "f"), Catch::Contains("vulkan:0"));
+    CHECK_THAT(compare_identity(parsed, now, "f"), Catch::Contains("vulkan:0"));
     nlohmann::json damaged = json;
     damaged["data"] = 7.5;
     CHECK_THAT(error_of([&] { compare_identity(damaged, then, "f"); }), Catch::Contains("\"data\" is 7.5"));
