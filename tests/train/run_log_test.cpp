@@ -154,7 +154,7 @@ TEST_CASE("a checkpoint of another run is rejected with the difference", "[log]"
     now = then;
     now.device = "vulkan:0";
     CHECK_THAT(compare_identity(parsed, now, "f"), Catch::Contains("vulkan:0"));
-    nlohmann::json damaged = json;
+    nlohmann::json damaged = parsed;
     damaged["data"] = 7.5;
     CHECK_THAT(error_of([&] { compare_identity(damaged, then, "f"); }), Catch::Contains("\"data\" is 7.5"));
 }
