@@ -13,6 +13,8 @@
 
 namespace headscope {
 
+const int Filler::kMostCandidates = LogSoftmaxTopK::kMaxK - kSpecialPieces;
+
 std::array<std::int32_t, kSpecialPieces> never_filled_in(const ModelConfig& config) {
     return {config.frame.pad_id, config.frame.bos_id, config.frame.eos_id, config.frame.unk_id, config.frame.mask_id};
 }

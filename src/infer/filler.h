@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/ops/search.h"
 #include "infer/loaded_model.h"
 #include "infer/masked_text.h"
 #include "infer/session.h"
@@ -43,7 +42,7 @@ std::string fill_in(const Tokenizer& tokenizer, std::string_view text, const std
 
 class Filler {
 public:
-    static constexpr int kMostCandidates = LogSoftmaxTopK::kMaxK - kSpecialPieces;
+    static const int kMostCandidates;
 
     // The first of the loaded models, which outlive the filler. Error for another family.
     Filler(Backend& backend, const LoadedModel& models, Compute compute = Compute::F32);

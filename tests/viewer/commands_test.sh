@@ -150,7 +150,7 @@ expect "an unknown extension" refused "figure.bmp" ".svg, .png, .html or .json"
 view --panel time --render time.tsv
 expect "a table of another panel" refused "time.tsv" ".svg, .png, .html or .json, or .tsv for the matrix"
 run view --help
-expect "the help lists the formats" says ".tsv (matrix) file"
+expect "the help lists the formats" says ".svg, .png, .html, .json or .tsv (matrix)"
 expect "the help has groups" grep -qx "Device:" out
 view --render x.svg --script tour
 expect "a script without a window" misused "--script" "--render"
