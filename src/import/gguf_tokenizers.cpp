@@ -249,7 +249,7 @@ void read_gguf_ends(const ForeignConfig& config, std::int64_t rows, ModelDirecto
 }  // namespace
 
 void open_gguf_tokenizer(const ForeignConfig& config, std::int64_t rows, Problems& problems, ModelDirectory& model) {
-    const GgufPieces pieces = pieces_of(config, rows);
+    GgufPieces pieces = pieces_of(config, rows);
     const std::string kind = config.text("tokenizer.ggml.model", "");
     const bool usual = kind == "llama";
     const SpecialPieces special{
@@ -263,6 +263,10 @@ void open_gguf_tokenizer(const ForeignConfig& config, std::int64_t rows, Problem
         model.target_tokenizer = std::make_shared<const Tokenizer>(byte_level(config, pieces));
         begins = named_split(config).begins;
     } else if (kind == "llama") {
+        // In Gemma 3's files the unknown piece is a control piece.
+        if (special.unk >= 0 && std::ranges::find(pieces.types, kUnknown) == pieces.types.end()) {
+            pieces.types[static_cast<std::size_t>(special.unk)] = kUnknown;
+        }
         model.target_tokenizer = std::make_shared<const Tokenizer>(sentencepiece(config, pieces, special));
     } else {
         throw Error(

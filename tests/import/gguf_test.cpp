@@ -161,6 +161,8 @@ TEST_CASE("SentencePiece vocabularies of GGUF files split texts as their library
         CHECK(model.target_tokenizer->vocabulary().piece(6).kind == PieceKind::Unused);  // one byte of 256
         CHECK(model.target_tokenizer->decode({5, 4, 1}) == (adds_space ? "aa" : " aa"));
     }
+    llama.number_lists[kTypes] = {3, 3, 3, 1, 1, 1, 6};  // Gemma 3's files call the unknown piece a control piece
+    CHECK(open_model(folder.write("tiny.gguf", llama.file())).config.frame.unk_id == 2);
     llama.pieces = {"<unk>", "<s>", "</s>", "\u2581", "a", "\u2581a", "<0x61>"};
     llama.number_lists[kTypes] = {2, 3, 3, 1, 1, 1, 6};
     for (const char* key : {"bos_token_id", "eos_token_id", "unknown_token_id"}) {
