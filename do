@@ -267,8 +267,9 @@ run_tests() { # [--preset NAME] [--turn K/N] [--for PATH].. [TEST..]
                 shift 2
                 ;;
             --turn)
-                [[ ${2:-} =~ ^[1-9][0-9]?/[1-9][0-9]?$ ]] && [ "${2%/*}" -le "${2#*/}" ] ||
+                if ! [[ ${2:-} =~ ^[1-9][0-9]?/[1-9][0-9]?$ ]] || [ "${2%/*}" -gt "${2#*/}" ]; then
                     fail "--turn needs K/N, from 1/N to N/N, such as 1/2"
+                fi
                 turn=$2
                 shift 2
                 ;;

@@ -229,8 +229,8 @@ void remark_dequantised(ModelDirectory& model) {
     }
     if (count > 0) {
         model.remarks.push_back(fmt::format(
-            "{} of {} quantised matrices (of {}) are read as numbers: --precision q8 holds them in blocks of 8 bits", count,
-            in_file.size(), fmt::join(types, ", ")));
+            "{} of {} quantised matrices (of {}) are read as numbers: --precision q8 holds them in blocks of 8 bits",
+            count, in_file.size(), fmt::join(types, ", ")));
     }
 }
 
