@@ -20,7 +20,7 @@ namespace headscope::cuda {
 
 namespace {
 
-constexpr int kWords = 4;  // of codes that a thread takes at a time: a block of 4 bits, or half a one of 8
+constexpr int kWords = 4;  // of codes that a thread takes at a time: a block of 4 bits, or half of one of 8 bits
 
 struct __align__(16) CodeWords {
     std::uint32_t at[kWords];

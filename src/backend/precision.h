@@ -21,7 +21,7 @@ struct WeightStorage {
 
     DType dtype;         // of those that are not in blocks (tensor/blocks.h)
     int block_bits = 0;  // 8 or 4: all are in blocks of at most so many bits a code; those of a file stay as they are
-    bool keeps_blocks = false;  // else those stay as they are that their file has in such blocks
+    bool keeps_blocks = false;  // without block_bits: weights that the file has in blocks stay in them
 };
 
 // How a model computes on a device.
