@@ -18,11 +18,6 @@ add_library(headscope_flags INTERFACE)
 target_include_directories(headscope_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 target_compile_options(headscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
                                                    $<$<BOOL:${HEADSCOPE_WERROR}>:-Werror>)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # False alarms in the code of std::string, which GCC 12 reports as if it were ours where a header is precompiled.
-    target_compile_options(headscope_flags INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
-                                                       -Wno-stringop-overread)
-endif()
 if(HEADSCOPE_SANITIZE)
     target_compile_options(headscope_flags INTERFACE -fsanitize=${HEADSCOPE_SANITIZE} -fno-omit-frame-pointer
                                                        -fno-sanitize-recover=all)
@@ -54,6 +49,11 @@ if(NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT CMAKE_CXX_CLANG_TIDY AND CMAKE_CXX_CO
     set(precompile ON)
 endif()
 option(HEADSCOPE_PRECOMPILED_HEADERS "Precompile headers of the standard library" ${precompile})
+if(HEADSCOPE_PRECOMPILED_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # False alarms in the code of std::string, which GCC 12 reports as if it were ours where a header is precompiled.
+    target_compile_options(headscope_flags INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+                                                       -Wno-stringop-overread)
+endif()
 set(HEADSCOPE_WITHOUT_FMT support tensor)  # its header is among them
 function(headscope_precompile_headers)
     if(HEADSCOPE_PRECOMPILED_HEADERS)
