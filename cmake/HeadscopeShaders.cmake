@@ -1,8 +1,9 @@
 # Compiles GLSL to SPIR-V at build time, validates it, and embeds it in the library as C++ arrays.
 
-find_program(HEADSCOPE_GLSLANG glslangValidator)
-find_program(HEADSCOPE_SPIRV_VAL spirv-val)
-find_path(HEADSCOPE_VULKAN_INCLUDE vulkan/vulkan.h)
+# Those of the Vulkan SDK come first, as in CMake's FindVulkan, which finds the viewer's loader.
+find_program(HEADSCOPE_GLSLANG glslangValidator HINTS ENV VULKAN_SDK PATH_SUFFIXES bin)
+find_program(HEADSCOPE_SPIRV_VAL spirv-val HINTS ENV VULKAN_SDK PATH_SUFFIXES bin)
+find_path(HEADSCOPE_VULKAN_INCLUDE vulkan/vulkan.h HINTS ENV VULKAN_SDK PATH_SUFFIXES include)
 foreach(item "HEADSCOPE_GLSLANG|glslangValidator|glslang-tools" "HEADSCOPE_SPIRV_VAL|spirv-val|spirv-tools"
         "HEADSCOPE_VULKAN_INCLUDE|vulkan/vulkan.h|libvulkan-dev")
     string(REPLACE "|" ";" item "${item}")
