@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How long five newcomers wait for the first thing that they came for: each opens the window and does what the README
-# says. Prints the seconds from the command to that picture, and keeps the pictures.
+# says. Prints the seconds from the command to that picture and the program's CPU time, and keeps the pictures.
 # usage: newcomers.sh HEADSCOPE-PROGRAM FOLDER
 set -euo pipefail
 headscope=$(realpath "$1")
@@ -9,13 +9,11 @@ cd "$2"
 
 # NAME ARGUMENT...: plays the script that it reads.
 newcomer() {
-    local name=$1 begin end
+    local name=$1 TIMEFORMAT
     shift
     { echo wait; cat; echo "shot $name.png"; } >"$name.script"
-    begin=$(date +%s.%N)
-    "$headscope" view "$@" --script "$name.script"
-    end=$(date +%s.%N)
-    printf '%-12s %5.1f s\n' "$name" "$(echo "$end - $begin" | bc)"
+    TIMEFORMAT="$(printf '%-12s' "$name")%1R s, %1U s of CPU time"
+    time "$headscope" view "$@" --script "$name.script"
 }
 
 # A student sees which head links a pronoun to its noun.
