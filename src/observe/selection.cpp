@@ -21,12 +21,18 @@ constexpr const char* kRenormalisedNote =
     "left out: the other weights renormalised, so that rows add up as before, where they are a "
     "hundredth of the row or more.";
 
-// "<BOS> and <EOS>, and the first token"
-std::string hidden_tokens(const AttentionRecord& record, const RowOptions& rows) {
-    if (rows.show_special) {
-        return "The first token";
+// "<BOS> and <EOS>, and the first word": what the options leave out of these keys. A begin is left out once, and the
+// only word of a row is not. Empty: nothing.
+std::string left_out(const AttentionRecord& record, const RowOptions& rows, const std::vector<RecordedToken>& tokens,
+                     const std::vector<RowItem>& keys) {
+    const bool begin = !rows.show_special && !tokens.empty() && tokens.front().kind == TokenKind::Begin;
+    const bool first = !rows.show_first && !begin && !keys.empty() && keys.front().first > 0;
+    std::string what = rows.show_special ? "" : ends_of(record);
+    if (first) {
+        what += what.empty() ? "The first " : ", and the first ";
+        what += keys.front().first > 1 ? "word" : "token";
     }
-    return ends_of(record) + (rows.show_first ? "" : ", and the first token");
+    return what;
 }
 
 std::vector<int> active_heads(const AttentionSelection& selection, int model_heads) {
@@ -115,8 +121,8 @@ SelectedAttention select_attention(const AttentionRecord& record, const Attentio
     selected.model_heads = static_cast<int>(weights.heads);
     choose(selected, selection);
     selected.weights = join_weights(weights, selected.queries, selected.keys);
-    const RowOptions& rows = selection.rows;
-    if (!rows.show_special || !rows.show_first) {
+    const std::string hidden = left_out(record, selection.rows, key_row, selected.keys);
+    if (!hidden.empty()) {
         renormalise(selected.weights, weights, selected.queries, selected.keys);
         selected.renormalised = true;
     }
@@ -125,7 +131,7 @@ SelectedAttention select_attention(const AttentionRecord& record, const Attentio
                       std::any_of(selected.keys.begin(), selected.keys.end(), several);
     selected.edited = record.edited;
     selected.note = sentences({edited_note(selected.edited), selected.joined ? kJoinedNote : "",
-                               selected.renormalised ? hidden_tokens(record, rows) + " " + kRenormalisedNote : ""});
+                               hidden.empty() ? "" : hidden + " " + kRenormalisedNote});
     return selected;
 }
 

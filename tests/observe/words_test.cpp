@@ -1,6 +1,7 @@
 // Joining pieces and their weights to words.
 #include <catch2/catch.hpp>
 
+#include "observe/selection.h"
 #include "observe/words.h"
 #include "paper_record.h"
 #include "support/check.h"
@@ -111,4 +112,34 @@ TEST_CASE("A backslash escapes a comma", "[words]") {
     CHECK(named_words("a\\") == Labels{"a\\"});
     CHECK(named_words(",") == Labels{"", ""});
     CHECK(named_word("1\\,0,0\\\\") == "1,0,0\\");
+}
+
+TEST_CASE("The note says which tokens are left out", "[words]") {
+    const auto note = [](const std::vector<RecordedToken>& tokens, const RowOptions& rows) {
+        AttentionRecord record;
+        record.family = Architecture::CausalLm;
+        record.target_in = tokens;
+        record.decoder_layers = 1;
+        record.sites = {test::made_up_weights({AttentionKind::DecoderSelf, 0}, 1, tokens, tokens)};
+        const SelectedAttention selected =
+            select_attention(record, {.kind = AttentionKind::DecoderSelf, .layer = 1, .rows = rows});
+        CHECK(selected.renormalised == (selected.note.find(" left out") != std::string::npos));
+        const std::string named = selected.renormalised ? selected.note.substr(0, selected.note.find(" left out")) : "";
+        const std::size_t joined = named.rfind(". ");
+        return joined == std::string::npos ? named : named.substr(joined + 2);
+    };
+    const RecordedToken begin{"<BOS>", TokenKind::Begin};
+    const RecordedToken un{"\u2581un", TokenKind::Piece};
+    const RecordedToken told{"told", TokenKind::Piece};
+    const RecordedToken cat{"\u2581cat", TokenKind::Piece};
+    const RowOptions no_first{.show_first = false};
+    const RowOptions pieces{.join_words = false, .show_first = false};
+    const RowOptions neither{.show_special = false, .show_first = false};
+    CHECK(note({un, told, cat}, {}).empty());
+    CHECK(note({un, told, cat}, no_first) == "The first word");
+    CHECK(note({un, told, cat}, pieces) == "The first token");
+    CHECK(note({begin, un, told}, no_first) == "The first token");
+    CHECK(note({un, told}, no_first).empty());  // the only word of the row
+    CHECK(note({begin, un, told}, neither) == "<BOS> and <EOS>");
+    CHECK(note({un, told, cat}, neither) == "<BOS> and <EOS>, and the first word");
 }
