@@ -1,4 +1,4 @@
-// Records and figures as JSON, for other programs and for the viewer's saved state.
+// Records and figures as JSON, for other programs.
 #pragma once
 
 #include <string>
@@ -8,10 +8,8 @@
 
 namespace headscope {
 
-// The whole record; the round trip is exact. Error for weights that are not finite.
+// The whole record, with the exact weights. Error for weights that are not finite.
 std::string to_json(const AttentionRecord& record);
-// Error names the location, the expected and the found value. `origin` is the file name.
-AttentionRecord record_from_json(const std::string& text, const std::string& origin);
 
 // The content of a figure: its rows, and the weights of its active heads.
 std::string to_json(const SelectedAttention& content);

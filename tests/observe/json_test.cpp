@@ -1,6 +1,7 @@
 // Records and figures as JSON.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -8,7 +9,6 @@
 
 #include "observe/record_json.h"
 #include "paper_record.h"
-#include "support/check.h"
 
 using namespace headscope;
 
@@ -32,63 +32,41 @@ AttentionRecord hard_record() {
     return record;
 }
 
-std::string changed(const std::string& from, const std::string& to) {
-    std::string text = to_json(hard_record());
-    const std::size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, from.size(), to);
+// "piece _the, end <EOS>"
+std::string tokens_in(const nlohmann::json& json) {
+    std::string all;
+    for (const nlohmann::json& token : json) {
+        all +=
+            (all.empty() ? "" : ", ") + token.at("kind").get<std::string>() + " " + token.at("text").get<std::string>();
+    }
+    return all;
 }
 
 }  // namespace
 
-TEST_CASE("A record's JSON round trip is exact", "[json]") {
-    for (const AttentionRecord& record : {hard_record(), test::paper_record()}) {
-        const AttentionRecord back = record_from_json(to_json(record), "x.json");
-        CHECK(back.source == record.source);
-        CHECK(back.target_in == record.target_in);
-        CHECK(back.target_out == record.target_out);
-        CHECK(back.derived == record.derived);
-        CHECK(back.edited == record.edited);
-        CHECK(back.encoder_layers == record.encoder_layers);
-        CHECK(back.decoder_layers == record.decoder_layers);
-        REQUIRE(back.sites.size() == record.sites.size());
-        for (std::size_t i = 0; i < back.sites.size(); ++i) {
-            CHECK(back.sites[i].site == record.sites[i].site);
-            CHECK(back.sites[i].heads == record.sites[i].heads);
-            CHECK(back.sites[i].queries == record.sites[i].queries);
-            CHECK(back.sites[i].keys == record.sites[i].keys);
-            REQUIRE(back.sites[i].values.size() == record.sites[i].values.size());
-            CHECK(std::equal(back.sites[i].values.begin(), back.sites[i].values.end(), record.sites[i].values.begin(),
+TEST_CASE("A record's JSON has its tokens, and its weights exactly", "[json]") {
+    const AttentionRecord record = hard_record();
+    const auto json = nlohmann::json::parse(to_json(record));
+    CHECK(json.at("format") == "headscope attention record");
+    CHECK(json.at("version") == 1);
+    CHECK(json.at("derived") == record.derived);
+    CHECK(json.at("edited") == record.edited);
+    CHECK(json.at("encoder_layers") == 3);
+    CHECK(json.at("decoder_layers") == 2);
+    CHECK(tokens_in(json.at("source")) == "piece \u2581„a\\\"\n, unknown <unk>, end <EOS>");
+    CHECK(tokens_in(json.at("target_in")) == "begin <BOS>");
+    CHECK(tokens_in(json.at("target_out")) == "piece 🙂");
+    REQUIRE(json.at("sites").size() == 1);
+    const nlohmann::json& site = json.at("sites")[0];
+    CHECK(site.at("kind") == "cross");
+    CHECK(site.at("layer") == 2);
+    CHECK(site.at("heads") == 2);
+    const auto weights = site.at("weights").get<std::vector<float>>();
+    CHECK(std::ranges::equal(weights, record.sites[0].values,
                              [](float a, float b) { return a == b && std::signbit(a) == std::signbit(b); }));
-        }
-    }
-}
-
-TEST_CASE("Invalid records are rejected with the expected form", "[json]") {
-    using Catch::Matchers::Contains;
-    CHECK_THROWS_WITH(record_from_json("[1]", "x.json"), Contains("x.json") && Contains("an object with \"format\""));
-    CHECK_THROWS_WITH(record_from_json(changed("\"edited\":\"", "\"edited\":1,\"x\":\""), "x.json"),
-                      Contains("\"edited\" of the record") && Contains("a string, got 1"));
-    CHECK(record_from_json(changed("\"edited\":", "\"x\":"), "x.json").edited.empty());
-    CHECK_THROWS_WITH(record_from_json("{", "x.json"), Contains("x.json"));
-    CHECK_THROWS_WITH(record_from_json(changed("headscope att", "another att"), "x.json"), Contains("\"format\""));
-    CHECK_THROWS_WITH(record_from_json(changed("\"version\":1", "\"version\":2"), "x.json"), Contains("version"));
-    CHECK_THROWS_WITH(record_from_json(changed("\"kind\":\"end\"", "\"kind\":\"stop\""), "x.json"),
-                      Contains("token 3 of \"source\"") && Contains("\"stop\""));
-    CHECK_THROWS_WITH(record_from_json(changed("\"kind\":\"cross\"", "\"kind\":\"self\""), "x.json"),
-                      Contains("site 1") && Contains("encoder, decoder or cross"));
-    CHECK_THROWS_WITH(record_from_json(changed("[0.1", "[1,0.1"), "x.json"), Contains("= 6 numbers, got 7"));
-    CHECK_THROWS_WITH(record_from_json(changed("[0.100000001", "[null"), "x.json"), Contains("weight 1 of site 1"));
-    CHECK_THROWS_WITH(record_from_json(changed("\"target_out\":[{", "\"target_out\":[],\"x\":[{"), "x.json"),
-                      Contains("as long as \"target_in\", 1 tokens, got 0"));
-    CHECK_THROWS_WITH(record_from_json(changed("[0.100000001", "[1e300"), "x.json"),
-                      Contains("in the range of a float"));
-    CHECK_THROWS_WITH(record_from_json(changed("\"heads\":2", "\"heads\":2.5"), "x.json"),
-                      Contains("an integer of at least 1, got 2.5"));
-    CHECK_THROWS_WITH(record_from_json(changed("\"layer\":2", "\"layer\":0"), "x.json"), Contains("\"layer\""));
-    AttentionRecord broken = hard_record();
+    AttentionRecord broken = record;
     broken.sites[0].values[0] = std::nanf("");
-    CHECK_THROWS_WITH(to_json(broken), Contains("damaged"));
+    CHECK_THROWS_WITH(to_json(broken), Catch::Matchers::Contains("damaged"));
 }
 
 TEST_CASE("A figure's JSON has its rows and the weights of its heads, ordered by query", "[json]") {

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
+
+#include <nlohmann/json.hpp>
 
 #include "observe/derived_records.h"
 #include "observe/family_labels.h"
@@ -164,32 +167,18 @@ TEST_CASE("a text that does not fit into the model is an error", "[language]") {
                       Contains("the model takes at most 24: shorten it"));
 }
 
-TEST_CASE("the JSON of a language model's record has its own streams and is read back", "[language][json]") {
-    for (const auto& [family, text] :
-         {std::pair(Architecture::CausalLm, "the small dog"), std::pair(Architecture::MaskedLm, "the [MASK] dog")}) {
+TEST_CASE("the JSON of a language model's record has its own streams", "[language][json]") {
+    for (const auto& [family, text, follows] : {std::tuple(Architecture::CausalLm, "the small dog", "next"),
+                                                std::tuple(Architecture::MaskedLm, "the [MASK] dog", "fills")}) {
         const AttentionRecord record = Language(family).record(text);
-        const std::string json = to_json(record);
-        CHECK_THAT(json, !Contains("source") && !Contains("target") && Contains("\"layers\":2"));
-        const AttentionRecord back = record_from_json(json, "x.json");
-        CHECK(back.family == record.family);
-        CHECK(back.source == record.source);
-        CHECK(back.target_in == record.target_in);
-        CHECK(back.target_out == record.target_out);
-        CHECK(back.encoder_layers == record.encoder_layers);
-        CHECK(back.decoder_layers == record.decoder_layers);
-        CHECK(to_json(back) == json);
+        const std::string written = to_json(record);
+        CHECK_THAT(written, !Contains("source") && !Contains("target"));
+        const auto json = nlohmann::json::parse(written);
+        CHECK(json.at("architecture") == traits(family).key);
+        CHECK(json.at("layers") == 2);
+        CHECK(json.at("text").size() == (record.source.empty() ? record.target_in : record.source).size());
+        CHECK(json.at(follows).size() == record.target_out.size());
     }
-    std::string json = to_json(Language(Architecture::CausalLm).record("the dog"));
-    const auto changed = [&](const std::string& from, const std::string& to) {
-        std::string other = json;
-        return other.replace(other.find(from), from.size(), to);
-    };
-    CHECK_THROWS_WITH(record_from_json(changed("causal-lm", "gpt"), "x.json"),
-                      Contains("\"architecture\" must be causal-lm or masked-lm, got \"gpt\""));
-    CHECK_THROWS_WITH(record_from_json(changed("\"next\":[", "\"next\":[],\"x\":["), "x.json"),
-                      Contains("\"next\" must be as long as \"text\""));
-    CHECK_THROWS_WITH(record_from_json(changed("\"kind\":\"decoder\"", "\"kind\":\"cross\""), "x.json"),
-                      Contains("x.json: site 1: the model has no cross attention"));
 }
 
 TEST_CASE("labels follow the family", "[language]") {
