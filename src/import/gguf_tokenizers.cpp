@@ -14,6 +14,7 @@
 #include "io/proto_wire.h"
 #include "support/check.h"
 #include "text/added_tokens.h"
+#include "text/segmenter.h"
 #include "text/sentencepiece_model.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_json.h"
@@ -216,6 +217,17 @@ std::string sentencepiece_model(const ForeignConfig& config, const GgufPieces& p
     return model;
 }
 
+// The file writes the spaces of user-defined pieces as they are; SentencePiece finds such pieces where spaces are
+// marked.
+void mark_spaces(GgufPieces& pieces) {
+    for (std::size_t id = 0; id < pieces.texts.size(); ++id) {
+        std::string& text = pieces.texts[id];
+        for (std::size_t at = 0; pieces.types[id] == kUserDefined && (at = text.find(' ', at)) != std::string::npos;) {
+            text.replace(at, 1, kWordStart);
+        }
+    }
+}
+
 // Control pieces are found in texts, as llama.cpp and Hugging Face's tokenizers do.
 Tokenizer sentencepiece(const ForeignConfig& config, const GgufPieces& pieces, const SpecialPieces& special) {
     std::string bytes = sentencepiece_model(config, pieces);
@@ -267,6 +279,7 @@ void open_gguf_tokenizer(const ForeignConfig& config, std::int64_t rows, Problem
         if (special.unk >= 0 && std::ranges::find(pieces.types, kUnknown) == pieces.types.end()) {
             pieces.types[static_cast<std::size_t>(special.unk)] = kUnknown;
         }
+        mark_spaces(pieces);
         model.target_tokenizer = std::make_shared<const Tokenizer>(sentencepiece(config, pieces, special));
     } else {
         throw Error(

@@ -40,7 +40,7 @@ def main():
     tokenizer = transformers.AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
     model = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32,
                                                               attn_implementation="eager").eval()
-    text = tokenizer.decode(tokenizer(TEXT).input_ids[:512])
+    text = tokenizer.decode(tokenizer(TEXT).input_ids[:512], skip_special_tokens=True)
     ids = tokenizer(text).input_ids
     found = [int(one) for one in run(program, "tokenize", path, "--ids", "--text", text).split()]
     good = check(f"ids of {len(ids)} pieces", found == ids)

@@ -161,6 +161,11 @@ TEST_CASE("SentencePiece vocabularies of GGUF files split texts as their library
         CHECK(model.target_tokenizer->vocabulary().piece(6).kind == PieceKind::Unused);  // one byte of 256
         CHECK(model.target_tokenizer->decode({5, 4, 1}) == (adds_space ? "aa" : " aa"));
     }
+    llama.pieces.back() = "  ";  // the file writes the spaces of a user-defined piece as they are
+    llama.number_lists[kTypes].back() = 4;
+    const std::shared_ptr<const Tokenizer> runs = open_model(folder.write("tiny.gguf", llama.file())).target_tokenizer;
+    CHECK(runs->encode("a  a") == Ids{4, 6, 4});
+    CHECK(runs->decode({4, 6, 4}) == "a  a");
     llama.number_lists[kTypes] = {3, 3, 3, 1, 1, 1, 6};  // Gemma 3's files call the unknown piece a control piece
     CHECK(open_model(folder.write("tiny.gguf", llama.file())).config.frame.unk_id == 2);
     llama.pieces = {"<unk>", "<s>", "</s>", "\u2581", "a", "\u2581a", "<0x61>"};
