@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "figures/layout.h"
 #include "paint/text_width.h"
-#include "support/check.h"
 
 namespace headscope {
 
@@ -20,30 +20,23 @@ constexpr double kTileLabel = 0.9;
 constexpr double kLabelHeight = 1.4;
 constexpr double kFaintestTile = 1.0 / 64.0;
 
-constexpr std::pair<HeadOrder, const char*> kOrders[] = {{HeadOrder::Model, "model"},
-                                                         {HeadOrder::Entropy, "entropy"},
-                                                         {HeadOrder::Distance, "distance"},
-                                                         {HeadOrder::Sharpness, "sharpness"},
-                                                         {HeadOrder::Diagonal, "diagonal"}};
-
 // The sort key, in descending order, and its texts.
 struct Measure {
-    double value = 0.0;  // the largest first
+    double value = -std::numeric_limits<double>::infinity();  // the largest first
     std::string shown;
 };
 
 Measure measure(const HeadStatistics& one, HeadOrder order) {
     if (one.off) {
-        return {-std::numeric_limits<double>::infinity(), "off"};
+        return {.shown = "off"};
     }
-    switch (order) {
-        case HeadOrder::Distance: return {one.distance, fmt::format("{:.1f}", one.distance)};
-        case HeadOrder::Sharpness: return {one.sharpness, fmt::format("{:.2f}", one.sharpness)};
-        case HeadOrder::Diagonal: return {one.on_diagonal(), fmt::format("{:.2f}", one.on_diagonal())};
-        case HeadOrder::Entropy:
-        case HeadOrder::Model: break;
+    const HeadOrderRow& row = row_of(order);
+    const std::optional<double> value = row.value == nullptr ? one.entropy : row.value(one);
+    if (!value.has_value()) {
+        return {.shown = "none"};
     }
-    return {-one.entropy, fmt::format("{:.1f} bits", one.entropy)};
+    return {.value = row.least_first ? -*value : *value,
+            .shown = fmt::format("{:.{}f}{}", *value, row.decimals, row.unit)};
 }
 
 std::string tip_of(const AttentionRecord& record, const HeadStatistics& one) {
@@ -53,10 +46,15 @@ std::string tip_of(const AttentionRecord& record, const HeadStatistics& one) {
     const auto text = [](const std::vector<RecordedToken>& tokens, std::int64_t at) {
         return at < std::ssize(tokens) ? tokens[static_cast<std::size_t>(at)].text : "";
     };
+    const std::string repeats =
+        one.repeated == 0
+            ? ""
+            : fmt::format(" repeated tokens: {:.3f} on what followed before, {:.3f} on their earlier places;",
+                          one.induction, one.duplicate);
     return fmt::format(
-        "entropy {:.2f} bits, mean distance {:.2f}, sharpness {:.3f}, {:.3f} on the diagonal and beside "
-        "it; strongest: {} \u2192 {} {:.2f}",
-        one.entropy, one.distance, one.sharpness, one.on_diagonal(),
+        "entropy {:.2f} bits, mean distance {:.2f}, sharpness {:.3f}, {:.3f} on the diagonal and beside it;{} "
+        "strongest: {} \u2192 {} {:.2f}",
+        one.entropy, one.distance, one.sharpness, one.on_diagonal(), repeats,
         text(query_tokens(record, one.site.kind), one.strongest_query),
         text(key_tokens(record, one.site.kind), one.strongest_key), one.strongest);
 }
@@ -229,42 +227,13 @@ private:
 
 }  // namespace
 
-const char* name_of(HeadOrder order) {
-    for (const auto& [known, name] : kOrders) {
-        if (known == order) {
-            return name;
-        }
-    }
-    return "";
-}
-
-HeadOrder parse_head_order(const std::string& name) {
-    for (const auto& [order, known] : kOrders) {
-        if (name == known) {
-            return order;
-        }
-    }
-    throw Error("unknown head order '" + name + "'; must be model, entropy, distance, sharpness or diagonal");
-}
-
-const char* legend_of(HeadOrder order) {
-    switch (order) {
-        case HeadOrder::Model: return "Entropy in bits";
-        case HeadOrder::Entropy: return "By entropy in bits, the least first";
-        case HeadOrder::Distance: return "By mean distance in tokens, the greatest first";
-        case HeadOrder::Sharpness: return "By sharpness, the mean of each query's largest weight";
-        case HeadOrder::Diagonal: return "By the share of the diagonal and its neighbours";
-    }
-    return "";
-}
-
 std::vector<HeadTile> head_tiles(const AttentionRecord& record, const std::vector<HeadStatistics>& statistics,
                                  AttentionKind kind, HeadOrder order) {
     std::vector<std::pair<double, HeadTile>> ranked;
     for (const HeadStatistics& one : statistics) {
         if (one.site.kind == kind) {
             const Measure found = measure(one, order);
-            ranked.emplace_back(order == HeadOrder::Model ? 0.0 : found.value,
+            ranked.emplace_back(row_of(order).value == nullptr ? 0.0 : found.value,
                                 HeadTile{one.site, one.head, found.shown, tip_of(record, one), one.off});
         }
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "figures/head_order.h"
 #include "figures/thumbnails.h"
 #include "observe/head_statistics.h"
 #include "paint/sketch.h"
@@ -19,14 +20,7 @@ struct HeadTile {
     bool off = false;        // it was switched off, so that its picture is empty
 };
 
-enum class HeadOrder : std::uint8_t { Model, Entropy, Distance, Sharpness, Diagonal };
-const char* name_of(HeadOrder order);
-// "model", "entropy", "distance", "sharpness" or "diagonal"; otherwise Error lists these.
-HeadOrder parse_head_order(const std::string& name);
-// What the numbers beside the pictures are: "By entropy in bits, the least first".
-const char* legend_of(HeadOrder order);
-// The heads of one kind: in model order, or by increasing entropy, or by decreasing distance, sharpness or diagonal
-// weight. Heads that are switched off have no number and are the last of an order by one.
+// The heads of one kind in an order. Those without a number, such as those that are switched off, are the last.
 std::vector<HeadTile> head_tiles(const AttentionRecord& record, const std::vector<HeadStatistics>& statistics,
                                  AttentionKind kind, HeadOrder order);
 

@@ -1,8 +1,10 @@
 #include "observe/head_search.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -88,7 +90,36 @@ Measure structured(const SelectedAttention& content, const HeadStatistics& stati
         fmt::format("{:.2f} beyond what all words look at, {:.2f} on the diagonal", mean, statistics.on_diagonal())};
 }
 
+struct PlaceRule {
+    HeadRule rule;
+    const char* name;
+    const char* what;
+    std::optional<double> (*value)(const HeadStatistics& head);
+};
+constexpr std::array<PlaceRule, 3> kPlaceRules{
+    {{HeadRule::PreviousToken, "previous-token", "on the token before",
+      [](const HeadStatistics& one) -> std::optional<double> { return one.on_previous(); }},
+     {HeadRule::Induction, "induction", "from repeated tokens on what followed them before",
+      [](const HeadStatistics& one) { return one.induction_if_any(); }},
+     {HeadRule::DuplicateToken, "duplicate-token", "from repeated tokens on their earlier places",
+      [](const HeadStatistics& one) { return one.duplicate_if_any(); }}}};
+
+Measure at_places(const HeadStatistics& statistics, const PlaceRule& rule) {
+    const std::optional<double> value = rule.value(statistics);
+    return {value.has_value() && !statistics.off, value.value_or(0.0),
+            fmt::format("{:.2f} {}", value.value_or(0.0), rule.what)};
+}
+
+const PlaceRule* place_rule(HeadRule rule) {
+    const auto* const found = std::ranges::find(kPlaceRules, rule, &PlaceRule::rule);
+    return found == kPlaceRules.end() ? nullptr : found;
+}
+
 }  // namespace
+
+bool asks_for_places(HeadRule rule) {
+    return place_rule(rule) != nullptr;
+}
 
 bool is_word(const std::vector<RecordedToken>& tokens, const RowItem& item) {
     const TokenKind kind = tokens[static_cast<std::size_t>(item.first)].kind;
@@ -143,8 +174,14 @@ HeadQuery parse_head_query(const std::string& text) {
     if (name == "structure" && equals == std::string::npos) {
         return {HeadRule::Structure};
     }
+    for (const PlaceRule& rule : kPlaceRules) {
+        if (text == rule.name) {
+            return {rule.rule};
+        }
+    }
     throw UsageError("unknown head search '" + text +
-                     "'; must be link=WORD,WORD, long-distance, long-distance=WORD, anaphora=WORD or structure");
+                     "'; must be link=WORD,WORD, long-distance, long-distance=WORD, anaphora=WORD, structure, "
+                     "previous-token, induction or duplicate-token");
 }
 
 std::vector<FoundHead> find_heads(const AttentionRecord& record, const AttentionSelection& selection,
@@ -169,6 +206,8 @@ std::vector<FoundHead> find_heads(const AttentionRecord& record, const Attention
                 measure = far_from(content, keys, head, query);
             } else if (query.rule == HeadRule::LongDistance) {
                 measure = far_reaching(statistics_of(record, weights, head));
+            } else if (const PlaceRule* rule = place_rule(query.rule); rule != nullptr) {
+                measure = at_places(statistics_of(record, weights, head), *rule);
             } else {
                 measure = structured(content, statistics_of(record, weights, head));
             }
@@ -178,7 +217,8 @@ std::vector<FoundHead> find_heads(const AttentionRecord& record, const Attention
         }
     }
     if (found.empty()) {
-        throw Error(fmt::format("no head of {} attention matches this search", name_of(selection.kind)));
+        throw Error(fmt::format("no head of {} attention matches this search{}", name_of(selection.kind),
+                                asks_for_places(query.rule) ? ": no token of the text repeats an earlier one" : ""));
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const FoundHead& a, const FoundHead& b) { return a.value > b.value; });

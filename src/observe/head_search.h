@@ -8,8 +8,8 @@
 
 namespace headscope {
 
-// All rules but Link subtract from a weight the key's mean weight over all queries: a head that attends to the same
-// key from every query reveals nothing about one query.
+// The rules about words but Link subtract from a weight the key's mean weight over all queries: a head that attends to
+// the same key from every query reveals nothing about one query.
 enum class HeadRule : std::uint8_t {
     // Weight from one given word to another (Figure 4, where the reader knows the antecedent).
     Link,
@@ -22,7 +22,14 @@ enum class HeadRule : std::uint8_t {
     // Mean over the queries of the largest weight, among heads that are neither positional (on_diagonal above
     // kPositional) nor attend mostly to the end of the sentence (on_end above kOnEnd) (Figure 5).
     Structure,
+    // Weight from tokens on the one before them; from repeated tokens on what followed their earlier places, and on
+    // these places (HeadStatistics).
+    PreviousToken,
+    Induction,
+    DuplicateToken,
 };
+// Whether a rule is about the places of tokens, whatever they say: repeated_text() is a text for it.
+bool asks_for_places(HeadRule rule);
 constexpr int kFarAway = 5;
 constexpr int kNotNext = 2;
 constexpr double kSharp = 0.5;
@@ -34,8 +41,8 @@ struct HeadQuery {
     std::string word = {};  // the query; "its:2" is the second of several
     std::string to = {};    // Link: the key
 };
-// "link=its,Law", "long-distance=making", "long-distance", "anaphora=its", "structure"; words as in named_word().
-// Otherwise Error lists the forms.
+// "link=its,Law", "long-distance=making", "long-distance", "anaphora=its", "structure", "previous-token", "induction",
+// "duplicate-token"; words as in named_word(). Otherwise Error lists the forms.
 HeadQuery parse_head_query(const std::string& text);
 
 struct FoundHead {

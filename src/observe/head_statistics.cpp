@@ -3,12 +3,50 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "model/family.h"
 #include "support/parallel.h"
 
 namespace headscope {
+
+namespace {
+
+// Of each piece of a text, the last place before it with the same piece; -1 if there is none.
+std::vector<std::int64_t> earlier_places(const std::vector<RecordedToken>& tokens) {
+    std::unordered_map<std::string_view, std::int64_t> last;
+    std::vector<std::int64_t> earlier(tokens.size(), -1);
+    for (std::size_t at = 0; at < tokens.size(); ++at) {
+        if (tokens[at].kind == TokenKind::Piece) {
+            const auto [found, is_new] = last.try_emplace(tokens[at].text, static_cast<std::int64_t>(at));
+            earlier[at] = is_new ? -1 : std::exchange(found->second, static_cast<std::int64_t>(at));
+        }
+    }
+    return earlier;
+}
+
+void add_repeats(HeadStatistics& found, const std::vector<RecordedToken>& tokens, const SiteWeights& weights) {
+    const std::vector<std::int64_t> earlier = earlier_places(tokens);
+    for (std::int64_t query = 0; query < weights.queries; ++query) {
+        std::int64_t place = earlier[static_cast<std::size_t>(query)];
+        if (place < 0 || place + 1 == query) {
+            continue;
+        }
+        found.repeated += 1;
+        for (; place >= 0; place = earlier[static_cast<std::size_t>(place)]) {
+            found.duplicate += static_cast<double>(weights.at(found.head - 1, query, place));
+            found.induction += static_cast<double>(weights.at(found.head - 1, query, place + 1));
+        }
+    }
+    if (found.repeated > 0) {
+        found.duplicate /= static_cast<double>(found.repeated);
+        found.induction /= static_cast<double>(found.repeated);
+    }
+}
+
+}  // namespace
 
 HeadStatistics statistics_of(const AttentionRecord& record, const SiteWeights& weights, int head) {
     const std::vector<RecordedToken>& queries = query_tokens(record, weights.site.kind);
@@ -51,6 +89,9 @@ HeadStatistics statistics_of(const AttentionRecord& record, const SiteWeights& w
                             &found.diagonal[1], &found.diagonal[2], &found.on_end}) {
             *sum /= counted;
         }
+    }
+    if (weights.site.kind != AttentionKind::Cross) {
+        add_repeats(found, queries, weights);
     }
     return found;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "observe/attention_record.h"
@@ -20,8 +21,15 @@ struct HeadStatistics {
     double on_end = 0.0;               // weight on <EOS>; of a language model also on <BOS>
     double strongest = 0.0;            // the largest weight, from this token to that one
     std::int64_t strongest_query = 0, strongest_key = 0;
+    // Of the queries whose token stood in the text before, and not as the one just before them: the weight on its
+    // earlier places, and on the tokens that followed there (induction, Olsson et al. 2022).
+    std::int64_t repeated = 0;  // such queries; of cross attention none
+    double duplicate = 0.0, induction = 0.0;
     bool off = false;  // all weights are 0: it was switched off, and has no numbers
 
+    double on_previous() const { return diagonal[0]; }
+    std::optional<double> duplicate_if_any() const { return repeated > 0 ? std::optional(duplicate) : std::nullopt; }
+    std::optional<double> induction_if_any() const { return repeated > 0 ? std::optional(induction) : std::nullopt; }
     double on_diagonal() const { return diagonal[0] + diagonal[1] + diagonal[2]; }
 };
 

@@ -186,8 +186,13 @@ TEST_CASE("All heads are a layers x heads grid, or sorted", "[all_heads]") {
         CHECK(cell.height == Approx(frame.height / 4.0));  // four queries
         CHECK(cell.width == Approx(frame.width / 7.0));    // seven keys
     }
-    for (const HeadOrder order : {HeadOrder::Entropy, HeadOrder::Distance, HeadOrder::Sharpness, HeadOrder::Diagonal}) {
-        CHECK(parse_head_order(name_of(order)) == order);
+    for (const HeadOrderRow& row : kHeadOrders) {
+        const HeadOrder order = row.order;
+        CHECK(&row_of(order) == &row);
+        CHECK(parse_head_order(row.name) == order);
+        if (order == HeadOrder::Model || order > HeadOrder::Previous) {  // cross attention has no repeated tokens
+            continue;
+        }
         const auto sorted = head_tiles(record, head_statistics(record), AttentionKind::Cross, order);
         std::vector<double> values;
         for (const HeadTile& tile : sorted) {
@@ -199,7 +204,10 @@ TEST_CASE("All heads are a layers x heads grid, or sorted", "[all_heads]") {
             CHECK(std::is_sorted(values.rbegin(), values.rend()));
         }
     }
-    CHECK_THROWS_WITH(parse_head_order("size"), Catch::Matchers::Contains("entropy, distance, sharpness or diagonal"));
+    CHECK_THROWS_WITH(parse_head_order("size"),
+                      Catch::Matchers::Contains("must be model, entropy, distance, sharpness, diagonal, "));
+    const auto unmeasured = head_tiles(record, head_statistics(record), AttentionKind::Cross, HeadOrder::Induction);
+    CHECK(unmeasured.front().value == "none");
     CHECK(draw_all_heads(record, {}, {}).primitives.size() == 2);
 }
 
@@ -211,7 +219,8 @@ TEST_CASE("A head that is switched off has no number and is the last of every or
             std::fill(head, head + weights.queries * weights.keys, 0.0F);
         }
     }
-    for (const HeadOrder order : {HeadOrder::Entropy, HeadOrder::Distance, HeadOrder::Sharpness, HeadOrder::Diagonal}) {
+    for (const HeadOrder order :
+         {HeadOrder::Entropy, HeadOrder::Distance, HeadOrder::Sharpness, HeadOrder::Diagonal, HeadOrder::Previous}) {
         const auto tiles = head_tiles(record, head_statistics(record), AttentionKind::Cross, order);
         CHECK(std::count_if(tiles.begin(), tiles.end(), [](const HeadTile& tile) { return tile.off; }) == 1);
         CHECK(tiles.back().off);

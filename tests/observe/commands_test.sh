@@ -119,6 +119,15 @@ expect "an unknown site is explained" refused "encoder.nrm" "encoder.norm"
 run attention --text 'The cat sleeps.' --saliency --precision i8
 expect "saliency needs float32" refused "f32"
 
+run attention -m "$repository/assets/models/en-causal" --find induction -o - --format json
+expect "heads of induction are looked for in random words that stand twice" eval 'complains "random words twice: " && complains "from repeated tokens on what followed them before"'
+run attention -m "$repository/assets/models/en-causal" --all-heads --sort induction
+expect "and every head has a score" eval 'says "induction  duplicate" && [ "$(wc -l <out)" -gt 8 ]'
+run attention --find induction
+expect "which a translation model cannot read" refused "give a text that repeats itself"
+run attention -m "$repository/assets/models/en-causal" --all-heads --sort entropy
+expect "other orders need a text" misused "--text or --corpus is required"
+
 run view --text 'The cat sleeps.' --panel heads --precision f32 --render heads.json
 expect "a panel is rendered without a window" [ -s heads.json ]
 

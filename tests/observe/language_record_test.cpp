@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <tuple>
 
 #include <nlohmann/json.hpp>
 
+#include "import/open_model.h"
 #include "observe/derived_records.h"
 #include "observe/family_labels.h"
 #include "observe/head_statistics.h"
 #include "observe/record_attention.h"
 #include "observe/record_json.h"
+#include "observe/repeated_text.h"
 #include "observe/selection.h"
 #include "registry/registry.h"
 #include "tests/house/open_options.h"
@@ -85,6 +88,24 @@ TEST_CASE("a causal language model's record is its text, whose tokens see those 
         }
         CHECK(worst_difference(record, expected) < 1e-5);
     }
+}
+
+TEST_CASE("a text of random words reads as the same pieces twice", "[language]") {
+    const ModelDirectory model = open_model(HEADSCOPE_SOURCE_DIR "/assets/models/en-causal");
+    const std::string text = repeated_text(model);
+    const std::vector<std::int32_t> ids = model.target_tokenizer->encode(text);
+    REQUIRE(ids.size() == 2 * kRepeatedPieces);
+    CHECK(std::set<std::int32_t>(ids.begin(), ids.end()).size() == kRepeatedPieces);
+    CHECK(std::equal(ids.begin(), ids.begin() + kRepeatedPieces, ids.begin() + kRepeatedPieces));
+    CHECK(repeated_text(model) == text);
+    CHECK(repeated_text(model, 2) != text);
+    ModelDirectory changed = model;
+    changed.config.max_length = 22;
+    CHECK(changed.target_tokenizer->encode(repeated_text(changed)).size() == 20);
+    changed.config.max_length = 9;
+    CHECK_THROWS_WITH(repeated_text(changed), Contains("give a text that repeats itself"));
+    const LoadedModel& masked = Language(Architecture::MaskedLm).translator;
+    CHECK_FALSE(find_repeated_text(masked.model()).has_value());
 }
 
 TEST_CASE("a causal record shows unknown text as it was written", "[language]") {

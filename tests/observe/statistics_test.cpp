@@ -66,6 +66,48 @@ TEST_CASE("A head's statistics are correct", "[statistics]") {
     CHECK(found.on_diagonal() == Approx(2.0 / 3.0));
 }
 
+TEST_CASE("Repeated tokens look at what followed them before, or at their earlier places", "[statistics][search]") {
+    // a b c a b d d a: of the tokens that stood there before, the second d follows the first, so it asks nothing.
+    std::vector<RecordedToken> repeating;
+    for (const char* text : {"a", "b", "c", "a", "b", "d", "d", "a"}) {
+        repeating.push_back({text, TokenKind::Piece});
+    }
+    constexpr std::int64_t kLength = 8;
+    AttentionRecord record = encoder_record(repeating, 3, std::vector<float>(3 * kLength * kLength, 0.0F));
+    const auto look = [&](std::int64_t head, std::int64_t query, std::int64_t key, float weight) {
+        record.sites[0].values[static_cast<std::size_t>(((head - 1) * kLength + query) * kLength + key)] = weight;
+    };
+    for (std::int64_t query = 0; query < kLength; ++query) {
+        look(1, query, std::max<std::int64_t>(query - 1, 0), 0.5F);  // the token before
+    }
+    look(2, 3, 1, 1.0F);  // a after a b: b
+    look(2, 4, 2, 0.5F);  // b after b c: c
+    look(2, 7, 4, 0.5F);  // a after a b, of both places
+    look(2, 7, 1, 0.25F);
+    look(3, 3, 0, 1.0F);
+    look(3, 4, 1, 1.0F);
+    look(3, 7, 3, 0.5F);
+    look(3, 6, 5, 1.0F);  // d after d
+    const std::vector<HeadStatistics> found = head_statistics(record);
+    CHECK(found[0].repeated == 3);
+    CHECK(found[0].on_previous() == Approx(3.5 / 8.0));
+    CHECK(found[1].induction == Approx((1.0 + 0.5 + 0.75) / 3.0));
+    CHECK(found[1].duplicate == 0.0);
+    CHECK(found[2].duplicate == Approx((1.0 + 1.0 + 0.5) / 3.0));
+    CHECK(found[2].induction == 0.0);
+    const auto best = [&](const char* rule) { return find_heads(record, {}, parse_head_query(rule)).front(); };
+    CHECK(best("previous-token").head == 1);
+    CHECK(best("induction").head == 2);
+    CHECK(best("induction").value == Approx(0.75));
+    CHECK(best("induction").what == "0.75 from repeated tokens on what followed them before");
+    CHECK(best("duplicate-token").head == 3);
+    for (RecordedToken& token : record.source) {
+        token.text += std::to_string(&token - record.source.data());
+    }
+    CHECK_FALSE(head_statistics(record)[1].induction_if_any().has_value());
+    CHECK_THROWS_WITH(best("induction"), Catch::Matchers::Contains("no token of the text repeats an earlier one"));
+}
+
 TEST_CASE("Pads change no statistic", "[statistics]") {
     const AttentionRecord plain = encoder_record(tokens(1), 1, {0.25F, 0.75F, 1, 0});
     AttentionRecord padded = encoder_record(tokens(1), 1, {0.25F, 0.75F, 0, 1, 0, 0, 0.5F, 0, 0.5F});

@@ -83,7 +83,7 @@ SavedView random_view(std::uint64_t seed) {
     state.show_special = coin(random);
     state.show_first = coin(random);
     state.palette = static_cast<Palette>(below(random, 2));
-    state.order = static_cast<HeadOrder>(below(random, 5));
+    state.order = static_cast<HeadOrder>(below(random, kHeadOrders.size()));
     state.small_figures = coin(random);
     state.heads_page = below(random, 9);
     state.matrix = static_cast<MatrixView>(below(random, 4));

@@ -49,7 +49,7 @@ std::string name_of_page(const Scene& scene, const Page& page) {
 }
 
 std::string note_of(const Scene& scene, const Page& page, int group) {
-    std::string note = legend_of(scene.state.order);
+    std::string note = row_of(scene.state.order).legend;
     if (page.count > 1) {
         note += ". " + name_of_page(scene, page);
     }

@@ -40,17 +40,19 @@ constexpr NameTable<MatrixView, 4> kMatrices{{{"head", MatrixView::Head},
                                               {"head mean", MatrixView::HeadMean},
                                               {"layer mean", MatrixView::LayerMean},
                                               {"rollout", MatrixView::Rollout}}};
-constexpr NameTable<HeadOrder, 5> kOrders{{{"model", HeadOrder::Model},
-                                           {"entropy", HeadOrder::Entropy},
-                                           {"distance", HeadOrder::Distance},
-                                           {"sharpness", HeadOrder::Sharpness},
-                                           {"diagonal", HeadOrder::Diagonal}}};
-
 NameTable<PanelId, kPanels> panel_names() {
     NameTable<PanelId, kPanels> names;
     for (int panel = 0; panel < kPanels; ++panel) {
         const auto id = static_cast<PanelId>(panel);
         names[static_cast<std::size_t>(panel)] = {name_of(id), id};
+    }
+    return names;
+}
+
+NameTable<HeadOrder, kHeadOrders.size()> order_names() {
+    NameTable<HeadOrder, kHeadOrders.size()> names;
+    for (const HeadOrderRow& row : kHeadOrders) {
+        names[static_cast<std::size_t>(row.order)] = {row.name, row.order};
     }
     return names;
 }
@@ -187,7 +189,7 @@ json write_state(const ViewState& state) {
              {"join_words", state.join_words},
              {"show_special", state.show_special},
              {"palette", name_in(kPalettes, state.palette)},
-             {"order", name_in(kOrders, state.order)},
+             {"order", row_of(state.order).name},
              {"small_figures", state.small_figures},
              {"matrix", name_in(kMatrices, state.matrix)},
              {"logarithmic", state.logarithmic},
@@ -297,7 +299,7 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
     state.show_special = reader.boolean("show_special", state.show_special);
     state.show_first = reader.boolean("show_first", state.show_first);
     state.palette = reader.choice_of("palette", kPalettes, state.palette);
-    state.order = reader.choice_of("order", kOrders, state.order);
+    state.order = reader.choice_of("order", order_names(), state.order);
     state.small_figures = reader.boolean("small_figures", state.small_figures);
     state.heads_page = numbers.count("heads_page", state.heads_page, 0);
     state.matrix = reader.choice_of("matrix", kMatrices, state.matrix);

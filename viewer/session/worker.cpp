@@ -7,6 +7,7 @@
 
 #include "explore/explorer.h"
 #include "model/family.h"
+#include "observe/repeated_text.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "trees/tree_vocabulary.h"
@@ -349,6 +350,7 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
         .config = directory.config,
         .tokenizer = directory.target_tokenizer->type(),
         .terminals = terminals_in(*directory.target_tokenizer),
+        .repeated = find_repeated_text(directory).value_or(""),
         .device = device.info.id,
         .device_name = device.info.name,
         .arithmetic = name_of(device.arithmetic),

@@ -152,6 +152,10 @@ void add_help_commands(Interface& ui) {
         ui.commands.add({fmt::format("example.{}", example), "Examples", examples[example], "", true,
                          [at, text = examples[example]] { new_sentence(at->state(), text); }});
     }
+    if (const std::optional<Opened>& model = ui.session.scene().main.model; model && !model->repeated.empty()) {
+        ui.commands.add({"example.repeated", "Examples", "Random words twice, for induction", "", true,
+                         [at, text = model->repeated] { new_sentence(at->state(), text); }});
+    }
 }
 
 }  // namespace

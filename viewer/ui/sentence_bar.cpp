@@ -108,6 +108,9 @@ void history_menu(Interface& ui) {
     };
     offer(ui.session.settings().recent_texts, "Recent", "recent");
     offer(wording(ui.session.scene()).examples, "Examples", "example");
+    if (const std::optional<Opened>& model = ui.session.scene().main.model; model && !model->repeated.empty()) {
+        offer({model->repeated}, "Random words twice, for induction and previous-token heads", "repeated");
+    }
     ImGui::EndPopup();
 }
 

@@ -171,11 +171,10 @@ void add_head_commands(Interface& ui) {
             .why_not = no_such_head;
     }
     const CommandGroup add_overview(ui.commands, "All heads", unless_attends(ui));
-    add_overview("order.layers", "Sort heads by layer", "", [at] { sort_heads(*at, HeadOrder::Model); });
-    add_overview("order.entropy", "Sort heads by entropy", "", [at] { sort_heads(*at, HeadOrder::Entropy); });
-    add_overview("order.distance", "Sort heads by distance", "", [at] { sort_heads(*at, HeadOrder::Distance); });
-    add_overview("order.sharpness", "Sort heads by sharpness", "", [at] { sort_heads(*at, HeadOrder::Sharpness); });
-    add_overview("order.diagonal", "Sort heads by their diagonal", "", [at] { sort_heads(*at, HeadOrder::Diagonal); });
+    for (const HeadOrderRow& row : kHeadOrders) {
+        add_overview(fmt::format("order.{}", row.name), fmt::format("Sort heads by {}", row.by), "",
+                     [at, order = row.order] { sort_heads(*at, order); });
+    }
     add_overview("pictures", "Small figures, or matrices", "G",
                  [at] { at->state().small_figures = !at->state().small_figures; });
 }

@@ -14,6 +14,7 @@
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "observe/head_search.h"
+#include "observe/repeated_text.h"
 #include "support/usage_error.h"
 
 namespace headscope {
@@ -57,13 +58,23 @@ void choose_found(AttentionSelection& selection, const AttentionRecord& record, 
     std::sort(selection.heads.begin(), selection.heads.end());
 }
 
+// Whether the question is about the places of tokens, so that any text that repeats itself answers it.
+bool asks_for_places(const AttentionOptions& options) {
+    return options.all_heads ? row_of(parse_head_order(options.order)).of_places
+                             : !options.find.empty() && asks_for_places(parse_head_query(options.find).rule);
+}
+
 // The figure or table of one sentence.
 std::string look_at_sentence(const AttentionOptions& options, PictureFormat format) {
     if (!options.find.empty()) {
         parse_head_query(options.find);  // reports mistakes before loading the model
     }
     OpenedEngine opened(options.common, {input_model(options)});
-    const RecordRequest request = request_for(options, opened.directory().config);
+    RecordRequest request = request_for(options, opened.directory().config);
+    if (request.text.empty() && asks_for_places(options)) {
+        request.text = repeated_text(opened.directory());
+        log_line("the text, random words twice: " + request.text.substr(request.text.find_first_not_of(' ')));
+    }
     AttentionRecord record;
     opened.run([&](const Place& place) { record = record_for(place.backend, place.model, request); });
     AttentionSelection selection = request.selection;
@@ -124,7 +135,7 @@ void add_attention_command(CLI::App& app, const OpenOptions& open_options) {
         app.add_subcommand("attention", "Draw the attention of every head, like the paper's figures")->group("Look");
     add_attention_options(*command, *options);
     command->callback([options, command] {
-        if (command->count("--text") + command->count("--corpus") == 0) {
+        if (command->count("--text") + command->count("--corpus") == 0 && !asks_for_places(*options)) {
             throw UsageError("--text or --corpus is required");
         }
         show_attention(*options);

@@ -40,7 +40,14 @@ constexpr const char* kExamples =
     "Here \\, is a comma within a word and \\\\ a backslash, as in link=1\\,000,euros. Words may be given in any "
     "normal\n"
     "form (composed or not). WORD:2 is its second occurrence.\n"
-    "All but link, and long-distance without a word, count a weight by what it has beyond the mean that all words "
+    "  previous-token      the most from every token to the one before it\n"
+    "  induction           the most from repeated tokens to what followed them before\n"
+    "  duplicate-token     the most from repeated tokens to their earlier places\n"
+    "The last three, also as --all-heads --sort, need no --text for a model that completes text: it then reads 50 "
+    "random\n"
+    "words twice.\n"
+    "All but these, link, and long-distance without a word, count a weight by what it has beyond the mean that all "
+    "words "
     "give\n"
     "to the same key.\n\n"
     "--corpus --find looks for the head that answers a rule's questions best in every second sentence, and measures "
@@ -65,6 +72,7 @@ constexpr const char* kExamples =
     "  headscope attention --text 'The cat sleeps.' --saliency\n"
     "  headscope attention --text 'The cat sleeps.' --lens -o lens.json\n"
     "  headscope attention --text 'The cat sleeps.' --patch 'encoder.*.residual_out' --from 'The dog sleeps.'\n"
+    "  headscope attention --model en-causal --all-heads --sort induction\n"
     "  headscope attention --corpus pairs.tsv --find anaphora -o anaphora.svg\n"
     "  headscope attention --corpus pairs.tsv --importance -o importance.svg\n"
     "  headscope attention --model out/lm --text 'The weather' --max-tokens 5 -o weather.svg\n"
@@ -129,8 +137,7 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
     for (CLI::Option* other : {matrix, layer, heads, find, word, position}) {
         all->excludes(other);
     }
-    command
-        .add_option("--sort", options.order, "Order of --all-heads: model, entropy, distance, sharpness or diagonal")
+    command.add_option("--sort", options.order, "Order of --all-heads: " + head_order_names())
         ->needs(all)
         ->capture_default_str();
 }

@@ -1,6 +1,8 @@
 #include "cli/look/attention_pictures.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -39,7 +41,7 @@ struct DrawnBy {
     }
     Drawing operator()(const ShownHeads& shown) const {
         return draw_all_heads(shown.record, shown.tiles,
-                              {.note = legend_of(options.order),
+                              {.note = row_of(options.order).legend,
                                .rows = shown.rows,
                                .palette = options.figure.palette,
                                .look = options.figure.look});
@@ -51,15 +53,20 @@ struct AsText {
     std::string operator()(const ShownHead& shown) const { return to_tsv(shown.attention, shown.head); }
     std::string operator()(const ShownHeads& shown) const {
         const AttentionRecord& record = shown.record;
-        std::string text =
-            fmt::format("{:>5} {:>5} {:>9} {:>9} {:>8} {:>10} {:>9} {:>6}\n", "layer", "head", "entropy", "distance",
-                        "offset", "sharpness", "diagonal", traits(record.family).reads_source ? "<EOS>" : "ends");
+        std::vector<HeadStatistics> rows;
         for (const HeadTile& tile : shown.tiles) {
-            const HeadStatistics one =
-                statistics_of(record, find_site(record, tile.site.kind, tile.site.layer + 1), tile.head);
-            text += fmt::format("{:>5} {:>5} {:>9.2f} {:>9.2f} {:>+8.2f} {:>10.2f} {:>9.2f} {:>6.2f}\n",
-                                tile.site.layer + 1, tile.head, one.entropy, one.distance, one.offset, one.sharpness,
-                                one.on_diagonal(), one.on_end);
+            rows.push_back(statistics_of(record, find_site(record, tile.site.kind, tile.site.layer + 1), tile.head));
+        }
+        const bool repeats = std::ranges::any_of(rows, [](const HeadStatistics& one) { return one.repeated > 0; });
+        std::string text = fmt::format("{:>5} {:>5} {:>9} {:>9} {:>8} {:>10} {:>9} {:>9} {:>6}{}\n", "layer", "head",
+                                       "entropy", "distance", "offset", "sharpness", "diagonal", "previous",
+                                       traits(record.family).reads_source ? "<EOS>" : "ends",
+                                       repeats ? fmt::format(" {:>10} {:>10}", "induction", "duplicate") : "");
+        for (const HeadStatistics& one : rows) {
+            text += fmt::format("{:>5} {:>5} {:>9.2f} {:>9.2f} {:>+8.2f} {:>10.2f} {:>9.2f} {:>9.2f} {:>6.2f}{}\n",
+                                one.site.layer + 1, one.head, one.entropy, one.distance, one.offset, one.sharpness,
+                                one.on_diagonal(), one.on_previous(), one.on_end,
+                                repeats ? fmt::format(" {:>10.2f} {:>10.2f}", one.induction, one.duplicate) : "");
         }
         return text + (record.edited.empty() ? "" : edited_note(record.edited) + "\n");
     }
