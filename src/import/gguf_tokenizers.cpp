@@ -274,6 +274,9 @@ void open_gguf_tokenizer(const ForeignConfig& config, std::int64_t rows, Problem
     if (kind == "gpt2") {
         model.target_tokenizer = std::make_shared<const Tokenizer>(byte_level(config, pieces));
         begins = named_split(config).begins;
+        if (config.boolean("tokenizer.ggml.add_space_prefix", false)) {
+            problems.add(config.file(), "\"tokenizer.ggml.add_space_prefix\" is true: byte-level BPE has only false");
+        }
     } else if (kind == "llama") {
         // In Gemma 3's files the unknown piece is a control piece.
         if (special.unk >= 0 && std::ranges::find(pieces.types, kUnknown) == pieces.types.end()) {

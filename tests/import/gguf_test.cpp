@@ -299,4 +299,6 @@ TEST_CASE("GGUF files that cannot be represented are refused by key", "[gguf]") 
                Contains("needs the piece 'zz'"));
     CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.flags["tokenizer.ggml.add_eos_token"] = true; }),
                Contains("\"tokenizer.ggml.add_eos_token\" is true"));
+    CHECK_THAT(llama_complaint([](TinyLlama& llama) { llama.flags["tokenizer.ggml.add_space_prefix"] = true; }),
+               Contains("\"tokenizer.ggml.add_space_prefix\" is true"));
 }
