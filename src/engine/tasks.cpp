@@ -185,8 +185,9 @@ Steps<SaliencyRequest> begin(const SaliencyRequest& request, const Place& place,
 }
 
 Steps<LensRequest> begin(const LensRequest& request, const Place& place, const Teller<LensRequest>& /*teller*/) {
-    return {
-        .result = [&request, place] { return read_lens(place.backend, place.model, place.compute, request.explore); }};
+    return {.result = [&request, place] {
+        return read_lens(place.backend, place.model, place.compute, request.explore, place.goes_on);
+    }};
 }
 
 Steps<PatchRequest> begin(const PatchRequest& request, const Place& place, const Teller<PatchRequest>& /*teller*/) {

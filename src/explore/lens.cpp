@@ -57,7 +57,8 @@ Predictions at_all_positions(const ModelConfig& config, const CheckedRequest& re
 
 }  // namespace
 
-Lens read_lens(Backend& backend, const LoadedModel& models, Compute compute, const ExploreRequest& request) {
+Lens read_lens(Backend& backend, const LoadedModel& models, Compute compute, const ExploreRequest& request,
+               const std::function<bool()>& goes_on) {
     Lens lens;
     const Model& model = models.network();
     const ModelConfig& config = model.config();
@@ -77,6 +78,9 @@ Lens read_lens(Backend& backend, const LoadedModel& models, Compute compute, con
     ctx.hooks = nullptr;
     const Predictions predictions = at_all_positions(config, checked);
     for (const auto& [site, residual] : hooks.residuals) {
+        if (goes_on && !goes_on()) {
+            break;
+        }
         const bool is_last = lens.layers.size() + 1 == hooks.residuals.size();
         LensLayer layer{site, forced_steps(ctx, model, is_last ? states : model.states_of_residual(ctx, residual),
                                            predictions, checked.candidates)};

@@ -1,6 +1,7 @@
 // The logit lens (nostalgebraist, 2020): what a model would write if it stopped after a layer.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct Lens {
 };
 
 // The last norm and the output projection, applied to the residual after each layer. The request has a target, unless
-// the model fills in masks.
-Lens read_lens(Backend& backend, const LoadedModel& models, Compute compute, const ExploreRequest& request);
+// the model fills in masks. Ends early if `goes_on`, which is called before each layer, returns false.
+Lens read_lens(Backend& backend, const LoadedModel& models, Compute compute, const ExploreRequest& request,
+               const std::function<bool()>& goes_on = {});
 
 }  // namespace headscope

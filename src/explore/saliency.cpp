@@ -184,9 +184,12 @@ Saliency measure_saliency(Backend& backend, const LoadedModel& models, Compute c
     }
     const GradientPass pass(backend, model, compute, checked);
     const auto count = static_cast<std::int64_t>(predictions.tokens.size());
-    for (int step = 0; step < steps && (!goes_on || goes_on()); ++step) {
+    for (int step = 0; step < steps; ++step) {
         const float share = steps == 1 ? 1.0F : (static_cast<float>(step) + 0.5F) / static_cast<float>(steps);
         for (std::int64_t first = 0; first < count; first += pass.rows()) {
+            if (goes_on && !goes_on()) {
+                return saliency;
+            }
             pass.add(saliency, static_cast<std::size_t>(first), std::min(pass.rows(), count - first), share,
                      1.0F / static_cast<float>(steps));
         }

@@ -164,6 +164,16 @@ TEST_CASE("a lens reads edited heads", "[lens]") {
     CHECK(lens.layers.back().steps[0].log_probability == run.steps[0].log_probability);
 }
 
+TEST_CASE("a lens ends when nobody waits", "[lens]") {
+    const TinyExplorer tiny;
+    int asked = 0;
+    const Lens stopped = read_lens(*tiny.backend, tiny.translator, Compute::F32,
+                                   {.source = "the cat", .target = "die katze"}, [&] { return ++asked < 3; });
+    CHECK(stopped.problem == "");
+    CHECK(stopped.layers.size() == 2);
+    CHECK(stopped.given.size() == stopped.tokens.size());
+}
+
 TEST_CASE("a lens says what it cannot show", "[lens]") {
     const auto problem = [](const ModelConfig& config, const ExploreRequest& request) {
         const TinyExplorer tiny("cpu", config);

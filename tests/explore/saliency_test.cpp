@@ -264,6 +264,40 @@ TEST_CASE("saliency that is cancelled ends, and weights that are not finite are 
     CHECK_THAT(measure_saliency(*model.backend, model.models, Compute::F32, model.request).problem, Contains("NaN"));
 }
 
+TEST_CASE("gradients of a long output take several passes, and are those of its beginning", "[saliency]") {
+    const TinyExplorer tiny;
+    const auto measure = [&](std::int32_t tokens, const std::function<bool()>& goes_on) {
+        ExploreRequest request{.source = "the small dog"};
+        for (std::int32_t i = 0; i < tokens; ++i) {
+            request.target_tokens.push_back(5 + 7 * i % 40);
+        }
+        const Saliency found = measure_saliency(*tiny.backend, tiny.translator, Compute::F32, request, 1, goes_on);
+        REQUIRE(found.problem == "");
+        return found;
+    };
+    int passes = 0;
+    const auto count = [&] { return ++passes > 0; };
+    const Saliency all = measure(60, count);
+    CHECK(passes == 2);
+    passes = 0;
+    const Saliency beginning = measure(40, count);
+    CHECK(passes == 1);
+    const auto check = [](const EmbeddingGradients& more, const EmbeddingGradients& less, std::int64_t prediction) {
+        const std::int64_t of_less = less.tokens * less.columns;
+        const auto row = more.gradients.begin() + prediction * more.tokens * more.columns;
+        const auto expected = less.gradients.begin() + prediction * of_less;
+        CHECK(relative_error({row, row + of_less}, {expected, expected + of_less}) < 1e-4);
+    };
+    for (const std::int64_t prediction : {0, 20, 39}) {
+        CAPTURE(prediction);
+        check(all.of_source, beginning.of_source, prediction);
+        check(all.of_target, beginning.of_target, prediction);
+    }
+    int asked = 0;
+    measure(60, [&] { return ++asked < 2; });
+    CHECK(asked == 2);
+}
+
 TEST_CASE("saliency as JSON has a product for each pair of pieces", "[saliency]") {
     const TinyExplorer tiny;
     const Saliency found =
