@@ -60,6 +60,17 @@ void require_obeyed(const FillRequest& request, const ModelDirectory& model) {
 
 void require_obeyed(const ScoreRequest& request, const ModelDirectory& model) {
     require_no_languages(request.languages, model);
+    if (request.sources.size() != request.targets.size()) {
+        throw Error(
+            fmt::format("request: {} sources and {} targets: give each target its source, which is empty for a "
+                        "language model",
+                        request.sources.size(), request.targets.size()));
+    }
+    const bool has_source = !std::ranges::all_of(request.sources, &std::string::empty);
+    if (has_source && !traits(model.config.architecture).reads_source) {
+        throw Error(fmt::format("request: sources are for translation models, but this is a {}: leave them empty",
+                                name_of(model.config.architecture)));
+    }
 }
 
 void require_obeyed(const EmbedRequest& request, const ModelDirectory& model) {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include <fmt/format.h>
 
 #include "backend/ops/search.h"
+#include "infer/decoding_keys.h"
 #include "infer/filler.h"
 #include "infer/framed_line.h"
 #include "model/family.h"
@@ -25,8 +28,16 @@ void check_edit(const ModelConfig& config, const AttentionEdit& edit) {
     }
 }
 
-// Error if an option is out of range.
+// Error if an option is out of range, or no search that is explored obeys it.
 void check_options(const ModelConfig& config, const ExploreRequest& request) {
+    for (const DecodingKey& key : decoding_keys()) {
+        if (!key.explored && !key.chosen(key, request.search).is_null()) {
+            throw Error(
+                fmt::format("request: \"{}\" is for texts that are written: a search that is explored does not obey "
+                            "it: leave it out",
+                            key.key));
+        }
+    }
     check_search_options(request.search.over({}));
     if (request.candidates < 0 || request.candidates > LogSoftmaxTopK::kMaxK) {
         throw Error(fmt::format("candidates per step must be between 0 and {}, got {}", LogSoftmaxTopK::kMaxK,

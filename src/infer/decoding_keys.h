@@ -35,6 +35,7 @@ struct DecodingFacts {
     std::span<const char* const> names = {};   // of an enum's values
     unsigned writers = kAllWriters;            // who obeys it
     bool of_model = true;                      // a model's author may choose it, in decoding.json
+    bool explored = true;                      // a search that is explored (explore/) obeys it
     const char* needs = "";                    // another key, without which this one has no effect
     std::array<const char*, 2> excludes = {};  // keys that contradict it
     bool has_flag = true;                      // by default the key, with dashes

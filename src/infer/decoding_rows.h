@@ -52,10 +52,10 @@ HEADSCOPE_OTHER_OPTION(std::string, target_language, options.search.languages.ta
                        .help = "Language of the outputs, for a model that needs it",
                        .page = "A name in `languages` of `config.json`.")
 HEADSCOPE_SEARCH_OPTION(int, n_best, 1, .least = 1, .most = SearchOptions::kMaxBeam, .writers = kLeftToRight,
-                        .of_model = false, .help = "Write this many outputs of each line, best first",
-                        .page = "At most `beam`.")
-HEADSCOPE_SEARCH_OPTION(bool, n_best_duplicates, false, .writers = kLeftToRight, .of_model = false, .needs = "n_best",
-                        .help = "Keep outputs with the same text that differ in their pieces")
+                        .of_model = false, .explored = false,
+                        .help = "Write this many outputs of each line, best first", .page = "At most `beam`.")
+HEADSCOPE_SEARCH_OPTION(bool, n_best_duplicates, false, .writers = kLeftToRight, .of_model = false, .explored = false,
+                        .needs = "n_best", .help = "Keep outputs with the same text that differ in their pieces")
 HEADSCOPE_SEARCH_OPTION(int, no_repeat_ngram, 0, .most = 1000, .writers = kLeftToRight,
                         .help = "Never repeat a sequence of this many pieces, a prompt's among them; 0: off",
                         .page = "Hugging Face's `no_repeat_ngram_size`.")
@@ -83,17 +83,17 @@ HEADSCOPE_SEARCH_OPTION(std::uint64_t, seed, 1, .most = kAny64, .writers = kLeft
                         .needs = "sample",
                         .help = "Random seed; the output does not depend on the device or the batch size")
 HEADSCOPE_SEARCH_OPTION(std::vector<std::string>, stop, {}, .writers = kLeftToRight, .of_model = false,
-                        .help = "End before this text; may be repeated")
-HEADSCOPE_SEARCH_OPTION(int, alternatives, 0, .most = 20, .writers = kLeftToRight, .of_model = false, .has_flag = false,
-                        .help = "Report this many of the likeliest pieces beside each one that is written")
-HEADSCOPE_SEARCH_OPTION(bool, echo, false, .writers = kCompletes, .of_model = false, .has_flag = false,
-                        .help = "Also report the probabilities of a prompt's pieces")
+                        .explored = false, .help = "End before this text; may be repeated")
+HEADSCOPE_SEARCH_OPTION(int, alternatives, 0, .most = 20, .writers = kLeftToRight, .of_model = false, .explored = false,
+                        .has_flag = false, .help = "Report this many of the likeliest pieces beside each one written")
+HEADSCOPE_SEARCH_OPTION(bool, echo, false, .writers = kCompletes, .of_model = false, .explored = false,
+                        .has_flag = false, .help = "Also report the probabilities of a prompt's pieces")
 HEADSCOPE_SEARCH_OPTION(int, iterations, 10, .least = 1, .most = 1000, .writers = kMaskPredict,
                         .help = "Passes over a text of masks (mask-predict)")
 HEADSCOPE_SEARCH_OPTION(int, length_candidates, 5, .key = "lengths", .least = 1, .most = 64, .writers = kMaskPredict,
                         .help = "Lengths of a text that are tried (mask-predict)")
 HEADSCOPE_OTHER_OPTION(std::int64_t, split_longer_than, options.split_longer_than, .most = 1'000'000,
-                       .writers = kTranslation, .default_text = "the model's longest input",
+                       .writers = kTranslation, .explored = false, .default_text = "the model's longest input",
                        .help =
                            "Translate a line of more pieces sentence by sentence; 0: never, lines too long are "
                            "errors",
@@ -101,7 +101,7 @@ HEADSCOPE_OTHER_OPTION(std::int64_t, split_longer_than, options.split_longer_tha
                            "Counts the end. A model trained on single sentences drops most of a line of ten: set "
                            "this to the length that it can handle.")
 HEADSCOPE_OTHER_OPTION(std::int64_t, batch_tokens, options.batch_tokens, .least = 1, .most = 10'000'000,
-                       .of_model = false,
+                       .of_model = false, .explored = false,
                        .help = "Pieces of sources or prompts read at a time; more is faster and takes more memory")
 HEADSCOPE_SEARCH_OPTION(
     Stopping, stopping, Stopping::Exact, .key = "early_stopping", .names = kStoppings, .writers = kLeftToRight,

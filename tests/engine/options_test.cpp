@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "poison.h"
 
@@ -80,6 +81,28 @@ TEST_CASE("a request that its model does not obey is refused by the table of opt
           }).empty());
 }
 
+TEST_CASE("a search that is explored refuses options that it does not obey", "[engine]") {
+    Crew crew;
+    crew.add(open_device("cpu"));
+    const Team team = crew.team();
+    const ModelHandle causal = team.engine->open(load_of(tiny_language_config(Architecture::CausalLm)));
+    const auto problem = [&](const DecodingChoices& search) {
+        const ModelHandle& model = search.split_longer_than ? team.model : causal;
+        return team.engine->submit(model, LookRequest{{.source = "the dog", .search = search}}).get().problem;
+    };
+    CHECK(problem({.beam = 2, .no_repeat_ngram = 2}).empty());
+    for (const auto& [key, search] :
+         {std::pair<std::string, DecodingChoices>{"stop", {.stop = std::vector<std::string>{"x"}}},
+          {"echo", {.echo = true}},
+          {"alternatives", {.alternatives = 2}},
+          {"n_best", {.n_best = 2}},
+          {"split_longer_than", {.split_longer_than = 0}},
+          {"batch_tokens", {.batch_tokens = 64}}}) {
+        CHECK_THAT(problem(search),
+                   Contains("request: \"" + key + "\" is for texts that are written") && Contains("leave it out"));
+    }
+}
+
 TEST_CASE("a request with more than options is refused where it means nothing", "[engine]") {
     Crew crew;
     crew.add(open_device("cpu"));
@@ -103,6 +126,10 @@ TEST_CASE("a request with more than options is refused where it means nothing", 
     CHECK_THROWS_WITH(team.engine->submit(
                           causal, ScoreRequest{.sources = {""}, .targets = {"the dog"}, .languages = {.source = "en"}}),
                       Contains("languages are for translation models, but this is a causal language model"));
+    CHECK_THROWS_WITH(team.engine->submit(causal, ScoreRequest{.sources = {"the cat"}, .targets = {"the dog"}}),
+                      Contains("sources are for translation models, but this is a causal language model"));
+    CHECK_THROWS_WITH(team.engine->submit(causal, ScoreRequest{.sources = {}, .targets = {"the dog"}}),
+                      Contains("request: 0 sources and 1 targets"));
     CHECK_THROWS_WITH(team.engine->submit(masked, EmbedRequest{.text = "the dog", .languages = {.source = "en"}}),
                       Contains("languages are for translation models"));
 }
