@@ -116,6 +116,39 @@ TEST_CASE("reading changes nothing", "[hooks]") {
     CHECK(weights.log_probability == read.log_probability);
 }
 
+TEST_CASE("a run records values as they were replaced", "[hooks]") {
+    const TinyExplorer tiny;
+    const std::string site = "encoder.0.residual_out";
+    const auto run = [&](const std::vector<SitePatch>& patches) {
+        return run_with_hooks(*tiny.backend, tiny.translator, Compute::F32,
+                              {.text = tiny_text(), .record = {site}, .patches = patches})
+            .at(site)
+            .values;
+    };
+    const std::vector<float> before = run({});
+    const std::vector<float> after = run({{.by = {site, {2, 32}, std::vector<float>(64, 5.0F)}, .first = 1}});
+    REQUIRE(after.size() == before.size());
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        CHECK(after[i] == (i / 32 == 1 || i / 32 == 2 ? 5.0F : before[i]));
+    }
+}
+
+TEST_CASE("a run's log-probability is that of what follows the prompt", "[hooks]") {
+    const TinyExplorer causal("cpu", tiny_language_config(Architecture::CausalLm));
+    const ExploreRequest text{.source = "the small dog", .target = "sees the cat"};
+    const HookedRun run = run_with_hooks(*causal.backend, causal.translator, Compute::F32, {.text = text});
+    const Exploration read = causal.explorer.explore(text);
+    REQUIRE(run.problem == "");
+    CHECK(run.prompt > 0);
+    CHECK(run.prompt == read.prompt);
+    CHECK(run.log_probability == Approx(read.log_probability).margin(1e-5));
+    double sum = 0.0;
+    for (std::size_t i = run.prompt; i < run.steps.size(); ++i) {
+        sum += run.steps[i].log_probability;
+    }
+    CHECK(run.log_probability == Approx(sum).margin(1e-9));
+}
+
 TEST_CASE("a run reads edited heads", "[hooks]") {
     const TinyExplorer tiny;
     ExploreRequest text = tiny_text();

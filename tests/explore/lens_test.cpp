@@ -7,6 +7,7 @@
 
 #include "explore/inner_json.h"
 #include "explore/lens.h"
+#include "observe/recorded_text.h"
 #include "tests/explore/known_model.h"
 #include "tests/explore/tiny_explorer.h"
 #include "tests/ops/devices.h"
@@ -132,7 +133,11 @@ TEST_CASE("a lens shows what follows a prompt, and every piece of a text with ma
     CHECK_FALSE(prompt.given.front().empty());
     CHECK(prompt.layers.size() == 3);
     CHECK(prompt.layers[1].site == "decoder.0.residual_out");
-    CHECK(prompt.layers[1].steps.back().candidates.size() == 3);
+    REQUIRE(prompt.layers[1].steps.back().candidates.size() == 3);
+    for (const NextCandidate& candidate : prompt.layers[1].steps.back().candidates) {
+        CHECK(candidate.text == token_text(*causal.translator.model().target_tokenizer,
+                                           causal.translator.model().config, candidate.token));
+    }
 
     const TinyExplorer masked("cpu", tiny_language_config(Architecture::MaskedLm));
     const Lens filled = read(masked, {.source = "the [MASK] dog", .target_tokens = {9}});

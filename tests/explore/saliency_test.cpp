@@ -65,19 +65,25 @@ struct Differentiated {
         REQUIRE(found.problem == "");
         return found;
     }
-    // One number of the embeddings, changed, and log P of each predicted token.
+    // One number of the embeddings, all of which are multiplied by `share`, is changed: log P of each predicted token.
     struct Changed {
         double value = 0.0;
         std::vector<double> log_probabilities;
     };
-    Changed changed(const std::string& site, std::size_t at, float by) const {
+    Changed changed(const std::string& site, std::size_t at, float by, float share = 1.0F) const {
         Changed result;
+        const auto scale = [&](SiteValues& values) {
+            for (float& value : values.values) {
+                value *= share;
+            }
+        };
         const auto add = [&](SiteValues& values) {
             values.values.at(at) += by;
             result.value = static_cast<double>(values.values[at]);
         };
         const HookedRun run =
-            run_with_hooks(*backend, models, Compute::F32, {.text = request, .functions = {{site, add}}});
+            run_with_hooks(*backend, models, Compute::F32,
+                           {.text = request, .functions = {{"*.embedding.tokens", scale}, {site, add}}});
         REQUIRE(run.problem == "");
         for (const ExploredStep& step : run.steps) {
             result.log_probabilities.push_back(step.log_probability);
@@ -177,6 +183,30 @@ TEST_CASE("the products of integrated gradients add up to what the embeddings ch
     }
 }
 
+TEST_CASE("integrated gradients are those at the middles of equal parts of the way", "[saliency]") {
+    const Differentiated model(small_config(), "cpu:oracle");
+    const Saliency found = measure_saliency(*model.backend, model.models, Compute::F32, model.request, 2);
+    REQUIRE(found.problem == "");
+    const EmbeddingGradients& gradients = found.of_source;
+    CHECK(gradients.embeddings == model.measure().of_source.embeddings);
+    constexpr std::size_t kAt = 3;
+    constexpr float kStep = 1e-4F;
+    const auto slopes = [&](float share) {
+        const auto above = model.changed("encoder.embedding.tokens", kAt, kStep, share);
+        const auto below = model.changed("encoder.embedding.tokens", kAt, -kStep, share);
+        std::vector<double> all;
+        for (std::size_t i = 0; i < found.predicted.size(); ++i) {
+            all.push_back((above.log_probabilities[i] - below.log_probabilities[i]) / (above.value - below.value));
+        }
+        return all;
+    };
+    const std::vector<double> first = slopes(0.25F), second = slopes(0.75F);
+    for (std::size_t i = 0; i < found.predicted.size(); ++i) {
+        CHECK(static_cast<double>(gradients.gradients[i * gradients.embeddings.size() + kAt]) ==
+              Approx((first[i] + second[i]) / 2).epsilon(1e-4).margin(1e-6));
+    }
+}
+
 TEST_CASE("gradients with respect to embeddings agree with central differences in every model", "[saliency]") {
     std::vector<NamedConfig> all = special_configs();
     for (const auto& more : {varied_configs(), language_configs()}) {
@@ -262,6 +292,12 @@ TEST_CASE("saliency that is cancelled ends, and weights that are not finite are 
     const Tensor& gain = model.models.parameters().at("decoder.layers.0.feed_forward.norm.gain").value();
     from_host(*model.backend, gain, std::vector<float>(static_cast<std::size_t>(gain.elements()), std::nanf("")));
     CHECK_THAT(measure_saliency(*model.backend, model.models, Compute::F32, model.request).problem, Contains("NaN"));
+
+    const TinyExplorer causal("cpu", tiny_language_config(Architecture::CausalLm));
+    const ExploreRequest text{.source = "the dog", .target = "sees the cat"};
+    const Tensor& own = causal.translator.parameters().at("decoder.layers.0.feed_forward.norm.gain").value();
+    from_host(*causal.backend, own, std::vector<float>(static_cast<std::size_t>(own.elements()), std::nanf("")));
+    CHECK_THAT(measure_saliency(*causal.backend, causal.translator, Compute::F32, text).problem, Contains("NaN"));
 }
 
 TEST_CASE("gradients of a long output take several passes, and are those of its beginning", "[saliency]") {
