@@ -16,6 +16,7 @@
 #include "infer/filler.h"
 #include "observe/record_attention.h"
 #include "poison.h"
+#include "tests/house/files.h"
 #include "tests/infer/score_pairs.h"
 #include "tests/io/temporary_folder.h"
 
@@ -122,6 +123,17 @@ TEST_CASE("a masked language model fills in masks beside a model that translates
     CHECK(filled.masks[1].candidates[0].log_probability == wanted.masks[1].candidates[0].log_probability);
     CHECK_THROWS_WITH(team.engine->submit(masked, FillRequest{.text = "no mask"}).get(), Contains("has no [MASK]"));
     CHECK_THROWS_AS(team.submit(FillRequest{.text = "[MASK]"}).get(), Error);
+}
+
+TEST_CASE("gaps are filled token by token, so that others get their share and the request can end", "[engine]") {
+    Crew crew;
+    crew.add(open_device("cpu"));
+    const Team team = crew.team();
+    const ModelHandle spans = team.engine->open({checkout_file("tests/import/models/hf-t5")});
+    const std::int64_t before = team.uses()[0].steps;
+    const FillAnswer filled = team.engine->submit(spans, FillRequest{.text = "<extra_id_0> is", .count = 2}).get();
+    CHECK(filled.gaps.size() == 1);
+    CHECK(team.uses()[0].steps - before > 2);
 }
 
 TEST_CASE("a long completion leaves a translation its share of the steps", "[engine]") {
