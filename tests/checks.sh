@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # ./do sets MODEL, HEADSCOPE and PACKAGES
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
-readonly CHECKS=(format shell docs agreement bleu onnx import digits cpuonly shared sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop damage window mutants tidy fuzz trixie)
+readonly CHECKS=(format shell docs agreement bleu onnx import digits cpuonly shared sanitize threads validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop damage window mutants tidy fuzz trixie)
 # Exit code of a check that was skipped because a requirement is missing.
 readonly SKIPPED=77
 
@@ -158,6 +158,12 @@ check_sanitize() {
     build sanitize
     ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=16:allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$PWD/tests/house/leaks.txt \
         UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build/sanitize --output-on-failure --parallel "$(nproc)"
+}
+
+# Everything that one engine's threads share.
+check_threads() {
+    build threads test_engine
+    TSAN_OPTIONS=halt_on_error=1:suppressions=$PWD/tests/house/races.txt build/threads/tests/test_engine
 }
 
 # Core and synchronisation validation; each message is an error in the test that caused it.
