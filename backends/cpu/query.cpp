@@ -1,6 +1,7 @@
 #include "backends/cpu/query.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "backends/cpu/clones.h"
 #include "backends/cpu/lanes.h"
@@ -31,38 +32,48 @@ HEADSCOPE_INLINE void multiply_add(const float* query, const Rows& keys, std::in
     }
 }
 
+// Half of the lanes, so that the sums below stay in the registers of AVX2.
+constexpr std::int64_t kPart = kLanes / 2;
+using Part = float __attribute__((vector_size(kPart * sizeof(float))));
+
 // kSums independent sums at a time, to hide latency.
 constexpr int kSums = 4;
 
-template <bool whole, int vectors>
-HEADSCOPE_INLINE void add_value(float weight, const float* value, std::int64_t count, Lanes (&sum)[vectors]) {
-    for (int i = 0; i < vectors; ++i) {
-        Lanes v;
-        load<whole>(value + i * kLanes, count, v);
-        sum[i] += weight * v;
-    }
+template <bool whole>
+HEADSCOPE_INLINE void add_value(float weight, const float* value, std::int64_t count, Part& sum) {
+    Part v = {};
+    std::memcpy(&v, value, whole ? sizeof(v) : static_cast<std::size_t>(count) * sizeof(float));
+    sum += weight * v;
 }
 
-// Columns [x, x + vectors * 16) of the sum; if `whole` is false, vectors is 1 and there are only `count` columns.
-template <bool whole, int vectors, class Rows>
+// Columns [x, x + parts * 8) of the sum; if `whole` is false, parts is 1 and there are only `count` columns.
+template <bool whole, int parts, class Rows>
 HEADSCOPE_INLINE void sum_columns(const float* weights, const Rows& values, std::int64_t x, std::int64_t count,
                                   float* out) {
     const std::int64_t rows = sizes_of(values).count;
-    Lanes sums[kSums][vectors] = {};
+    Part sums[kSums][parts] = {};
     std::int64_t j = 0;
     for (; j + kSums <= rows; j += kSums) {
+#pragma GCC unroll 4
         for (int s = 0; s < kSums; ++s) {
-            add_value<whole>(weights[j + s], values.row(j + s) + x, count, sums[s]);
+            const float* row = values.row(j + s) + x;
+#pragma GCC unroll 2
+            for (int i = 0; i < parts; ++i) {
+                add_value<whole>(weights[j + s], row + i * kPart, count, sums[s][i]);
+            }
         }
     }
     for (; j < rows; ++j) {
-        add_value<whole>(weights[j], values.row(j) + x, count, sums[0]);
-    }
-    for (int i = 0; i < vectors; ++i) {
-        const Lanes total = (sums[0][i] + sums[1][i]) + (sums[2][i] + sums[3][i]);
-        for (std::int64_t lane = 0; lane < (whole ? kLanes : count); ++lane) {
-            out[x + i * kLanes + lane] = total[lane];
+#pragma GCC unroll 2
+        for (int i = 0; i < parts; ++i) {
+            add_value<whole>(weights[j], values.row(j) + x + i * kPart, count, sums[0][i]);
         }
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < parts; ++i) {
+        const Part total = (sums[0][i] + sums[1][i]) + (sums[2][i] + sums[3][i]);
+        std::memcpy(out + x + i * kPart, &total,
+                    whole ? sizeof(total) : static_cast<std::size_t>(count) * sizeof(float));
     }
 }
 
@@ -91,11 +102,11 @@ template <class Rows>
 HEADSCOPE_INLINE void whole_sum(const float* weights, const Rows& values, float* out) {
     const std::int64_t depth = sizes_of(values).depth;
     std::int64_t x = 0;
-    for (; x + 2 * kLanes <= depth; x += 2 * kLanes) {
-        sum_columns<true, 2>(weights, values, x, kLanes, out);
+    for (; x + 2 * kPart <= depth; x += 2 * kPart) {
+        sum_columns<true, 2>(weights, values, x, kPart, out);
     }
-    for (; x + kLanes <= depth; x += kLanes) {
-        sum_columns<true, 1>(weights, values, x, kLanes, out);
+    for (; x + kPart <= depth; x += kPart) {
+        sum_columns<true, 1>(weights, values, x, kPart, out);
     }
     if (x < depth) {
         sum_columns<false, 1>(weights, values, x, depth - x, out);
