@@ -11,6 +11,7 @@ HEADSCOPE_KERNEL(BlockEmbedParams, BLOCK_EMBED_BINDINGS, BLOCK_EMBED_CONSTANTS)
 #include "math.glsl"
 layout(constant_id = constant_eight_bits) const bool kEightBits = false;
 layout(constant_id = constant_has_ids) const bool kHasIds = true;
+layout(constant_id = constant_factors) const bool kFactors = false;
 layout(set = 0, binding = binding_ids) readonly buffer Ids { int ids[]; };
 layout(set = 0, binding = binding_codes) readonly buffer Codes { uint codes[]; };
 layout(set = 0, binding = binding_scales) readonly buffer Scales { uint scales[]; };
@@ -40,10 +41,13 @@ void main() {
         vec4 first = vec4(id == kNoToken ? 0.0 : not_a_number());
         vec4 second = first;
         if (exists) {
-            vec2 scale = p.scale * scale_and_least(scales[p.offset[binding_scales] + block_row + block]);
+            uint at = p.offset[binding_scales] + (kFactors ? 2u : 1u) * (block_row + block);
+            vec4 scale = p.scale * scales_and_least(scales[at], kFactors, kFactors ? scales[at + 1u] : 0u);
+            bool in_last = kEightBits && word >= 4u;  // half of the block
             uint bits = codes[p.offset[binding_codes] + block_row * words + index];
-            first = scale.x * (kEightBits ? signed_bytes(bits) : low_halves(bits)) + scale.y;
-            second = scale.x * high_halves(bits) + scale.y;
+            vec2 own = in_last ? scale.yw : scale.xz;
+            first = own.x * (kEightBits ? signed_bytes(bits) : low_halves(bits)) + own.y;
+            second = scale.y * high_halves(bits) + scale.w;
         }
         uint column = 32u * block + 4u * word;
         put(row, column, first);

@@ -13,6 +13,7 @@ HEADSCOPE_KERNEL(BlockLinearParams, BLOCK_LINEAR_BINDINGS, BLOCK_LINEAR_CONSTANT
 layout(constant_id = constant_rows) const uint kRows = 1u;
 layout(constant_id = constant_columns) const uint kColumns = 4u;
 layout(constant_id = constant_eight_bits) const bool kEightBits = false;
+layout(constant_id = constant_factors) const bool kFactors = false;
 HEADSCOPE_READ_FLOATS(binding_x, x)
 HEADSCOPE_READ_WORDS(binding_codes, codes)
 layout(set = 0, binding = binding_scales) readonly buffer Scales { uint scales[]; };
@@ -23,6 +24,13 @@ vec4 x_of(uint row, uint column) {
     uint last = p.k - 1u;
     uint count = column < p.k ? p.k - column : 0u;
     return x_at(p.offset[binding_x] + min(row, p.m - 1u) * p.x_row + min(column, last), count);
+}
+
+// Of what a part of a block has: both halves, or one of 8 bits as the first.
+vec4 scales_of(uint block, uint half_block) {
+    uint at = p.offset[binding_scales] + (kFactors ? 2u : 1u) * block;
+    vec4 both = scales_and_least(scales[at], kFactors, kFactors ? scales[at + 1u] : 0u);
+    return half_block == 1u ? both.yyww : both;
 }
 
 void main() {
@@ -36,33 +44,36 @@ void main() {
     }
     for (uint part = lane(); part < p.blocks * parts; part += lanes()) {
         uint block = part / parts;
-        uint first = 32u * block + 16u * (part - block * parts);
+        uint half_block = part - block * parts;
+        uint first = 32u * block + 16u * half_block;
         uvec4 words[kColumns];
-        vec2 scale[kColumns];
+        vec4 scale[kColumns];
         [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
             uint row = min(column + j, p.n - 1u) * p.blocks;
             words[j] = codes_at(p.offset[binding_codes] + 4u * (row * parts + part), 4u);
-            scale[j] = scale_and_least(scales[p.offset[binding_scales] + row + block]);
+            scale[j] = scales_of(row + block, half_block);
         }
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-            float products[kColumns];
-            vec4 total = vec4(0.0);
+            vec2 products[kColumns];  // of both halves
+            vec4 low_total = vec4(0.0);
+            vec4 high_total = vec4(0.0);
             [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
-                products[j] = 0.0;
+                products[j] = vec2(0.0);
             }
             [[unroll]] for (uint word = 0u; word < 4u; ++word) {
                 vec4 low = x_of(i, first + 4u * word);
                 vec4 high = kEightBits ? vec4(0.0) : x_of(i, first + 16u + 4u * word);
-                total += low + high;
+                low_total += low;
+                high_total += high;
                 [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
                     uint bits = words[j][word];
-                    products[j] += kEightBits ? dot(low, signed_bytes(bits))
-                                              : dot(low, low_halves(bits)) + dot(high, high_halves(bits));
+                    products[j].x += dot(low, kEightBits ? signed_bytes(bits) : low_halves(bits));
+                    products[j].y += kEightBits ? 0.0 : dot(high, high_halves(bits));
                 }
             }
-            float sum = sum_of_four(total);
+            vec2 sum = vec2(sum_of_four(low_total), sum_of_four(high_total));
             [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
-                sums[i][j] = fma(scale[j].x, products[j], fma(scale[j].y, sum, sums[i][j]));
+                sums[i][j] += dot(scale[j].xy, products[j]) + dot(scale[j].zw, sum);
             }
         }
     }

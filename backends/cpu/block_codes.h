@@ -1,5 +1,4 @@
-// Codes of weights in blocks (tensor/blocks.h) as floats, eight in a vector, which both AVX2 and AVX-512 convert at
-// once.
+// Codes of weights in blocks (tensor/blocks.h) as floats, eight in a vector, as AVX2 converts them at once.
 #pragma once
 
 #include <cstdint>
@@ -10,54 +9,75 @@
 
 namespace headscope::cpu {
 
-using Eight = float __attribute__((vector_size(8 * sizeof(float))));
-constexpr int kEights = static_cast<int>(kBlockColumns) / 8;
+constexpr int kEight = 8;
+using Eight = float __attribute__((vector_size(kEight * sizeof(float))));
+using EightInts = std::int32_t __attribute__((vector_size(kEight * sizeof(std::int32_t))));
 
-using CodeBytes = std::uint8_t __attribute__((vector_size(16)));
+// Kernels take codes 32 bytes at a time, as eight words: a block of 8 bits, or two of 4 bits.
+constexpr std::int64_t kChunkBytes = sizeof(EightInts);
 
-// The first eight of sixteen bytes: a conversion of eight bytes alone would be made one by one.
-HEADSCOPE_INLINE void widen_eight(const CodeBytes& bytes, Eight& to) {
-    using SixteenInts = std::int32_t __attribute__((vector_size(16 * sizeof(std::int32_t))));
-    const SixteenInts all = __builtin_convertvector(bytes, SixteenInts);
-    to = __builtin_convertvector(__builtin_shufflevector(all, all, 0, 1, 2, 3, 4, 5, 6, 7), Eight);
-}
-
-// Eight bytes with a sign, whose conversion would be made one by one as well.
-HEADSCOPE_INLINE void widen_signed(const std::uint8_t* codes, Eight& to) {
-    using Words = std::uint64_t __attribute__((vector_size(sizeof(CodeBytes))));
-    constexpr std::uint8_t kSign = 128;
-    Words words = {};
-    std::uint64_t word = 0;
-    std::memcpy(&word, codes, sizeof(word));
-    words[0] = word;
-    CodeBytes bytes;
-    std::memcpy(&bytes, &words, sizeof(bytes));
-    widen_eight(bytes ^ kSign, to);  // the code and 128, without a sign
-    to -= static_cast<float>(kSign);
-}
-
-HEADSCOPE_INLINE void upper_half(const CodeBytes& bytes, CodeBytes& to) {
-    to = __builtin_shufflevector(bytes, bytes, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
-}
-
-// The 32 codes of a block, in order.
 template <int bits>
-HEADSCOPE_INLINE void widen_codes(const std::uint8_t* codes, Eight (&to)[kEights]) {
+constexpr int kCodesInWord = 32 / bits;
+
+template <int bits>
+constexpr std::int64_t kChunkColumns = kEight* kCodesInWord<bits>;
+
+// Where code `i` of word `word` stands in its chunk.
+template <int bits>
+constexpr std::int64_t column_of(int word, int i) {
     if constexpr (bits == 8) {
-        widen_signed(codes, to[0]);
-        widen_signed(codes + 8, to[1]);
-        widen_signed(codes + 16, to[2]);
-        widen_signed(codes + 24, to[3]);
+        return 4 * word + i;
     } else {
-        CodeBytes bytes;
-        CodeBytes upper;
-        std::memcpy(&bytes, codes, sizeof(bytes));
-        upper_half(bytes, upper);
-        widen_eight(bytes & 15, to[0]);
-        widen_eight(upper & 15, to[1]);
-        widen_eight(bytes >> 4, to[2]);
-        widen_eight(upper >> 4, to[3]);
+        return kBlockColumns * (word / 4) + 4 * (word % 4) + i / 2 + kHalfBlock * (i % 2);
     }
+}
+
+// Of 4 bits all but the last code of a word stay where they are, and so are this much too large.
+template <int bits>
+constexpr float excess_of(int i) {
+    return bits == 4 && i + 1 < kCodesInWord<4> ? static_cast<float>(1 << (4 * i)) : 1.0F;
+}
+
+// Code `i` of each word, times its excess.
+template <int bits, int i>
+HEADSCOPE_INLINE void code_of(const EightInts& words, Eight& to) {
+    if constexpr (bits == 8) {
+        to = __builtin_convertvector((words << (24 - 8 * i)) >> 24, Eight);  // with its sign
+    } else {
+        if constexpr (i + 1 == kCodesInWord<4>) {
+            using Words = std::uint32_t __attribute__((vector_size(sizeof(EightInts))));
+            to = __builtin_convertvector(reinterpret_cast<EightInts>(reinterpret_cast<Words>(words) >> 28U), Eight);
+        } else {
+            to = __builtin_convertvector(words & (15 << (4 * i)), Eight);
+        }
+    }
+}
+
+HEADSCOPE_INLINE void load(const float* from, Eight& to) {
+    std::memcpy(&to, from, sizeof(to));
+}
+
+// from[first] four times, and from[second] four times, of `count` = 2, 4 or 8 numbers. In vectors of 8 the second is of
+// the upper half, so that no number has to cross halves; neither do fewer, which both halves have.
+template <int count, int first, int second>
+HEADSCOPE_INLINE void four_of_each(const float* from, Eight& to) {
+    Eight all;
+    if constexpr (count == 8) {
+        load(from, all);
+    } else if constexpr (count == 4) {
+        using Four = float __attribute__((vector_size(4 * sizeof(float))));
+        Four four;
+        std::memcpy(&four, from, sizeof(four));
+        all = __builtin_shufflevector(four, four, 0, 1, 2, 3, 0, 1, 2, 3);
+    } else {
+        using Doubles = double __attribute__((vector_size(sizeof(Eight))));
+        double both = 0.0;
+        std::memcpy(&both, from, sizeof(both));
+        const Doubles doubles = {both, both, both, both};
+        std::memcpy(&all, &doubles, sizeof(all));
+    }
+    constexpr int kLast = count == 8 ? second : second + 4;
+    to = __builtin_shufflevector(all, all, first, first, first, first, kLast, kLast, kLast, kLast);
 }
 
 }  // namespace headscope::cpu

@@ -1,6 +1,7 @@
 // Sixteen floats at a time: the vectors of our kernels. Compilers split them for the processor.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -28,22 +29,27 @@ HEADSCOPE_INLINE void load(const float* from, std::int64_t count, Lanes& to) {
 template <int half, class Vector, int... lane>
 HEADSCOPE_INLINE void fold_lanes(const Vector& x, const Vector& y, Vector& to,
                                  std::integer_sequence<int, lane...> /*lanes*/) {
-    // Lanes 0 to 15 are x's, 16 to 31 y's.
-    to = __builtin_shufflevector(x, y, ((lane & ~half) + ((lane & half) != 0 ? kLanes : 0))...) +
-         __builtin_shufflevector(x, y, ((lane | half) + ((lane & half) != 0 ? kLanes : 0))...);
+    // The first lanes are x's, those behind them y's.
+    constexpr int kCount = sizeof...(lane);
+    to = __builtin_shufflevector(x, y, ((lane & ~half) + ((lane & half) != 0 ? kCount : 0))...) +
+         __builtin_shufflevector(x, y, ((lane | half) + ((lane & half) != 0 ? kCount : 0))...);
 }
 
 // Adds lanes at distance `half`: x's in lanes whose number lacks that bit, y's in the others.
 template <int half, class Vector>
 HEADSCOPE_INLINE void fold(const Vector& x, const Vector& y, Vector& to) {
-    fold_lanes<half>(x, y, to, std::make_integer_sequence<int, kLanes>());
+    fold_lanes<half>(x, y, to, std::make_integer_sequence<int, sizeof(Vector) / sizeof(float)>());
 }
 
-// Lane i becomes the sum of sums[i]'s lanes, in total_of's order, for 16 vectors of 16 at once; overwrites `sums`.
-template <class Vector>
-HEADSCOPE_INLINE void totals_of(Vector (&sums)[kLanes], Vector& to) {
-    for (int i = 0; i < 8; ++i) {
-        fold<8>(sums[i], sums[i + 8], sums[i]);
+// Lane i becomes the sum of sums[i]'s lanes, in total_of's order, for 16 vectors of 16 or 8 of 8 at once; overwrites
+// `sums`.
+template <class Vector, std::size_t count>
+HEADSCOPE_INLINE void totals_of(Vector (&sums)[count], Vector& to) {
+    static_assert(count * sizeof(float) == sizeof(Vector));
+    if constexpr (count == kLanes) {
+        for (int i = 0; i < 8; ++i) {
+            fold<8>(sums[i], sums[i + 8], sums[i]);
+        }
     }
     for (int i = 0; i < 4; ++i) {
         fold<4>(sums[i], sums[i + 4], sums[i]);

@@ -30,9 +30,23 @@ struct ScaleAndLeast {
     float scale, least;
 };
 
-__device__ inline ScaleAndLeast scales_at(const std::uint32_t* scales, std::int64_t block) {
-    const std::uint32_t both = scales[block];
-    return {to_float(Half{static_cast<std::uint16_t>(both)}), to_float(Half{static_cast<std::uint16_t>(both >> 16U)})};
+// The scales of a weight, with words of factors by turns or without.
+struct Scales {
+    const std::uint32_t* words;
+    bool factors;
+};
+
+// Of one half of a block.
+__device__ inline ScaleAndLeast scales_at(const Scales& scales, std::int64_t block, int half) {
+    const std::uint32_t both = scales.words[scales.factors ? 2 * block : block];
+    const ScaleAndLeast own{to_float(Half{static_cast<std::uint16_t>(both)}),
+                            to_float(Half{static_cast<std::uint16_t>(both >> 16U)})};
+    if (!scales.factors) {
+        return own;
+    }
+    const std::uint32_t factors = scales.words[2 * block + 1] >> (8 * half);
+    return {own.scale * static_cast<float>(static_cast<std::int8_t>(factors & 255U)),
+            own.least * static_cast<float>(static_cast<std::int8_t>(factors >> 16U & 255U))};
 }
 
 // Byte `i` of a word: of 8 bits a code, of 4 bits two, of which this is the one of the block's first half.
@@ -45,7 +59,7 @@ __device__ inline float code_of(std::uint32_t word, int i) {
 struct BlockTable {
     const std::int32_t* ids;  // [rows], or null
     const std::uint32_t* codes;
-    const std::uint32_t* scales;
+    Scales scales;
     float* out;  // [rows, columns]
     std::int64_t items;
     std::int64_t columns;
@@ -70,8 +84,9 @@ __global__ void block_embed(BlockTable p) {
     const bool known = id >= 0 && id < p.vocabulary;
     const float other = id == Embed::kNoToken ? 0.0F : NAN;
     const std::uint32_t codes = known ? p.codes[id * words + word] : 0;
-    const ScaleAndLeast by = known ? scales_at(p.scales, id * p.blocks + block) : ScaleAndLeast{};
     const auto put = [&](std::int64_t column, float code) {
+        const int half = static_cast<int>(column / kHalfBlock % 2);
+        const ScaleAndLeast by = known ? scales_at(p.scales, id * p.blocks + block, half) : ScaleAndLeast{};
         if (column < p.columns) {
             p.out[row * p.columns + column] = known ? p.scale * (by.scale * code + by.least) : other;
         }
@@ -88,7 +103,7 @@ __global__ void block_embed(BlockTable p) {
 struct BlockProduct {
     const float* x;
     const std::uint32_t* codes;
-    const std::uint32_t* scales;
+    Scales scales;
     float* y;
     std::int64_t x_row, in, out, blocks;
     int rows;
@@ -136,10 +151,14 @@ __global__ void __launch_bounds__(kProductWarps* kWarp) block_linear(BlockProduc
         const std::int64_t block = part / kParts;
         const std::int64_t first = block * kBlockColumns + (part - block * kParts) * (kBlockColumns / kParts);
         const CodeWords words = codes_at(p, (column * p.blocks * kParts + part) * kWords);
-        const ScaleAndLeast by = scales_at(p.scales, column * p.blocks + block);
+        const int half = static_cast<int>(part - block * kParts);  // of 8 bits
+        const ScaleAndLeast low_by = scales_at(p.scales, column * p.blocks + block, half);
+        const ScaleAndLeast high_by = scales_at(p.scales, column * p.blocks + block, 1);
         unrolled<Rows>([&](int row) {
-            float product = 0.0F;
-            float total = 0.0F;
+            float low_product = 0.0F;
+            float low_total = 0.0F;
+            float high_product = 0.0F;
+            float high_total = 0.0F;
             unrolled<kWords>([&](int word) {
                 float low[4];
                 float high[4] = {};
@@ -148,15 +167,18 @@ __global__ void __launch_bounds__(kProductWarps* kWarp) block_linear(BlockProduc
                     x_at(p, row, first + kBlockColumns / 2 + 4 * word, high);
                 }
                 for (int i = 0; i < 4; ++i) {
-                    product += low[i] * code_of<Bits>(words.at[word], i);
-                    total += low[i];
+                    low_product += low[i] * code_of<Bits>(words.at[word], i);
+                    low_total += low[i];
                     if (Bits == 4) {
-                        product += high[i] * code_of<Bits>(words.at[word] >> 4U, i);
-                        total += high[i];
+                        high_product += high[i] * code_of<Bits>(words.at[word] >> 4U, i);
+                        high_total += high[i];
                     }
                 }
             });
-            sums[row] += by.scale * product + by.least * total;
+            sums[row] += low_by.scale * low_product + low_by.least * low_total;
+            if (Bits == 4) {
+                sums[row] += high_by.scale * high_product + high_by.least * high_total;
+            }
         });
     }
     unrolled<Rows>([&](int row) {
@@ -172,11 +194,9 @@ const std::uint32_t* words_of(const Tensor& tensor) {
 }
 
 template <class Visit>
-void visit_bits(const Tensor& codes, const Tensor& scales, const Visit& visit) {
-    bits_of_codes(codes, scales) == 8 ? visit(Width<8>{}) : visit(Width<4>{});
+void visit_bits(const BlockForm& form, const Visit& visit) {
+    form.bits == 8 ? visit(Width<8>{}) : visit(Width<4>{});
 }
-
-constexpr std::int64_t kFewBlockRows = 8;
 
 BlockProduct product_of(const BlockLinear& op) {
     const std::int64_t rows = op.x.dim(0);
@@ -184,12 +204,12 @@ BlockProduct product_of(const BlockLinear& op) {
     return {
         .x = data_of<float>(op.x),
         .codes = words_of(op.codes),
-        .scales = words_of(op.scales),
+        .scales = {words_of(op.scales), form_of(op.codes, op.scales, in).factors},
         .y = data_of<float>(op.y),
         .x_row = op.x.stride(0),
         .in = in,
         .out = op.y.dim(1),
-        .blocks = op.scales.dim(1),
+        .blocks = blocks_of(in),
         .rows = static_cast<int>(rows),
         .alpha = op.alpha,
         .wide = in % kBlockColumns == 0 && (rows == 1 || op.x.stride(0) % 4 == 0) && aligned({&op.x, &op.codes}, 16)};
@@ -227,7 +247,7 @@ void CudaBackend::run(const BlockLinear& op) {
     }
     const Grid grid{dim3(block_count((outputs + kProductWarps - 1) / kProductWarps)),
                     static_cast<unsigned>(kProductWarps * kWarp), kReduceBytes};
-    visit_bits(op.codes, op.scales, [&](auto bits) {
+    visit_bits(form_of(op.codes, op.scales, in), [&](auto bits) {
         const auto launch = [&](auto most) {
             stream_.launch(BlockLinear::kName, block_linear<decltype(most)::value, decltype(bits)::value>, grid,
                            product_of(op));
@@ -240,13 +260,16 @@ void CudaBackend::run(const BlockEmbed& op) {
     if (op.out.elements() == 0) {
         return;
     }
-    visit_bits(op.codes, op.scales, [&](auto bits) {
+    const std::int64_t columns = op.out.dim(2);
+    const BlockForm form = form_of(op.codes, op.scales, columns);
+    visit_bits(form, [&](auto bits) {
         constexpr int kBits = decltype(bits)::value;
-        const std::int64_t blocks = op.scales.dim(1);
+        const std::int64_t blocks = blocks_of(columns);
         const std::int64_t items = op.out.dim(0) * op.out.dim(1) * blocks * kBits;
-        stream_.launch(BlockEmbed::kName, block_embed<kBits>, item_grid(items),
-                       BlockTable{data_of<std::int32_t>(op.ids), words_of(op.codes), words_of(op.scales),
-                                  data_of<float>(op.out), items, op.out.dim(2), blocks, op.codes.dim(0), op.scale});
+        stream_.launch(
+            BlockEmbed::kName, block_embed<kBits>, item_grid(items),
+            BlockTable{data_of<std::int32_t>(op.ids), words_of(op.codes), Scales{words_of(op.scales), form.factors},
+                       data_of<float>(op.out), items, columns, blocks, op.codes.dim(0), op.scale});
     });
 }
 

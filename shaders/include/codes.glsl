@@ -13,6 +13,10 @@ vec4 signed_bytes(uint bits) {
 vec4 low_halves(uint bits) { return vec4(uvec4(bits, bits >> 8u, bits >> 16u, bits >> 24u) & 15u); }
 vec4 high_halves(uint bits) { return low_halves(bits >> 4u); }
 
-vec2 scale_and_least(uint bits) { return from_two_f16(bits); }
+// The scales of both halves of a block, then their least values. `factors`: the block's second word, if it has one.
+vec4 scales_and_least(uint bits, bool has_factors, uint factors) {
+    vec4 both = from_two_f16(bits).xxyy;
+    return has_factors ? both * signed_bytes(factors) : both;
+}
 
 #endif

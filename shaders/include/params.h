@@ -452,7 +452,7 @@ struct EmbedParams {
 
 // One workgroup a row, as Embed's. `blocks`: of a row.
 #define BLOCK_EMBED_BINDINGS(B) B(0, ids) B(1, codes) B(2, scales) B(3, out)
-#define BLOCK_EMBED_CONSTANTS(C) C(2, eight_bits) C(3, has_ids)
+#define BLOCK_EMBED_CONSTANTS(C) C(2, eight_bits) C(3, has_ids) C(4, factors)
 HEADSCOPE_CONSTANTS(BlockEmbedConstants, BLOCK_EMBED_CONSTANTS)
 struct BlockEmbedParams {
     HEADSCOPE_BINDINGS(BLOCK_EMBED_BINDINGS)
@@ -467,7 +467,7 @@ struct BlockEmbedParams {
 
 // One workgroup `columns` of the n outputs of m rows.
 #define BLOCK_LINEAR_BINDINGS(B) B(0, x) B(1, codes) B(2, scales) B(3, y)
-#define BLOCK_LINEAR_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, rows) C(4, columns) C(5, eight_bits)
+#define BLOCK_LINEAR_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, rows) C(4, columns) C(5, eight_bits) C(6, factors)
 HEADSCOPE_CONSTANTS(BlockLinearConstants, BLOCK_LINEAR_CONSTANTS)
 struct BlockLinearParams {
     HEADSCOPE_BINDINGS(BLOCK_LINEAR_BINDINGS)

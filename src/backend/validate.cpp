@@ -144,12 +144,12 @@ template <class Op>
 void check_blocks(const Op& op, std::int64_t columns) {
     const std::int64_t blocks = blocks_of(columns);
     expect(op,
-           op.scales.dim(1) == blocks &&
+           (op.scales.dim(1) == blocks || op.scales.dim(1) == scale_words(columns, true)) &&
                (op.codes.dim(1) == code_words(columns, 8) || op.codes.dim(1) == code_words(columns, 4)),
            [&] {
                return "rows of " + std::to_string(columns) + " columns have " + std::to_string(blocks) +
-                      " blocks, and eight or four words of codes for each, found scales " + op.scales.to_string() +
-                      " and codes " + op.codes.to_string();
+                      " blocks, each with a word or two of scales and eight or four of codes, found scales " +
+                      op.scales.to_string() + " and codes " + op.codes.to_string();
            });
 }
 

@@ -134,7 +134,8 @@ std::string obstacle(Backend& backend, const LoadedModel& models, const CheckedR
     }
     const Parameters& parameters = models.parameters();
     for (const ParameterSpec& spec : parameters.table()) {
-        if (parameters.block_bits(spec.name) == 0 && parameters.at(spec.name).value().dtype != backend.full_dtype()) {
+        if (parameters.block_form(spec.name).bits == 0 &&
+            parameters.at(spec.name).value().dtype != backend.full_dtype()) {
             return fmt::format("gradients need weights in f32, but these are stored as {}: open the model with f32",
                                name_of(parameters.at(spec.name).value().dtype));
         }

@@ -217,12 +217,12 @@ ModelConfig gguf_network(const ForeignConfig& config, const GgufFamily& family, 
 void remark_dequantised(ModelDirectory& model) {
     const std::vector<ParameterSpec> table = describe(model.config).parameters;
     const auto in_file = model.weights->in_blocks(table);
-    const std::vector<int> bits = block_bits(table, Arithmetic().weights(), blocks_in_file(model));
+    const std::vector<BlockForm> forms = block_forms(table, Arithmetic().weights(), blocks_in_file(model));
     std::set<std::string> types;
     std::size_t count = 0;
     for (std::size_t i = 0; i < table.size(); ++i) {
         const auto found = in_file.find(table[i].name);
-        if (found != in_file.end() && bits[i] == 0) {
+        if (found != in_file.end() && forms[i].bits == 0) {
             types.insert(found->second->name);
             ++count;
         }

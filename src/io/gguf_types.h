@@ -10,6 +10,9 @@
 
 namespace headscope {
 
+// Of our own blocks in one of a file.
+inline constexpr std::size_t kMostGgufParts = 8;
+
 // Numbers as ggml's, in rows of whole blocks.
 struct GgufType {
     std::uint32_t number;
@@ -17,9 +20,9 @@ struct GgufType {
     std::size_t elements, bytes;  // of a block
     // Null: the values are stored as they are, and `name` is that of safetensors.
     void (*unpack)(const std::uint8_t* block, float* values);
-    // Null unless our own blocks (tensor/blocks.h) keep every value, with codes of so many bits.
-    void (*code)(const std::uint8_t* block, CodedBlock& to) = nullptr;
-    int code_bits = 0;
+    // Our own blocks (tensor/blocks.h), as many as the block has elements for, keep every value in this form.
+    void (*code)(const std::uint8_t* block, CodedBlock* to) = nullptr;
+    BlockForm form = {};
 };
 
 // Null for a type that is not supported.

@@ -1,5 +1,6 @@
 // Fills parameters from files, in the form in which they are held.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -151,35 +152,44 @@ void load_rounded(Backend& backend, const WeightValues& from, const Tensor& to, 
     }
 }
 
-bool is_finite_half(std::uint16_t bits) {
-    constexpr unsigned kExponent = 0x7c00;
-    return (bits & kExponent) != kExponent;
+// One block of the file as blocks of our own.
+void add_block(const WeightValues& from, const std::byte* block, RowsInBlocks& to) {
+    std::array<CodedBlock, kMostGgufParts> parts;
+    from.blocks->code(reinterpret_cast<const std::uint8_t*>(block), parts.data());
+    for (const CodedBlock& part : std::span(parts).first(from.blocks->elements / kBlockColumns)) {
+        if (!is_finite(part)) {
+            bad_scale(from);
+        }
+        to.add(part);
+    }
 }
 
 // In blocks of our own: those of the file where they keep every value, else quantised, some rows at a time.
-void load_blocks(Backend& backend, const WeightValues& from, const Var& to, int bits) {
+void load_blocks(Backend& backend, const WeightValues& from, const Var& to, const BlockForm& form) {
     const std::int64_t rows = to.shape()[0];
     const std::int64_t columns = to.shape()[1];
-    const bool kept = from.blocks != nullptr && from.blocks->code != nullptr && from.blocks->code_bits <= bits;
+    const bool kept =
+        from.blocks != nullptr && from.blocks->form.bits <= form.bits && (form.factors || !from.blocks->form.factors);
     const std::int64_t at_once =
         std::max<std::int64_t>(static_cast<std::int64_t>(kPiece) / std::max<std::int64_t>(columns, 1), 1);
     const auto width = static_cast<std::size_t>(columns);
-    RowsInBlocks piece(columns, bits);
+    const std::int64_t blocks_in_row = kept ? columns / static_cast<std::int64_t>(from.blocks->elements) : 0;
+    RowsInBlocks piece(columns, form);
     std::vector<float> values(kept ? 0 : width);
     const std::byte* block = from.data.data();
     for (std::int64_t first = 0; first < rows; first += at_once) {
         const std::int64_t end = std::min(first + at_once, rows);
-        for (std::int64_t i = 0; kept && i < (end - first) * blocks_of(columns); ++i, block += from.blocks->bytes) {
-            CodedBlock coded;
-            from.blocks->code(reinterpret_cast<const std::uint8_t*>(block), coded);
-            if (!is_finite_half(coded.scale) || !is_finite_half(coded.least)) {
-                bad_scale(from);
-            }
-            piece.add(coded);
+        for (std::int64_t i = 0; kept && i < (end - first) * blocks_in_row; ++i, block += from.blocks->bytes) {
+            add_block(from, block, piece);
         }
         for (std::int64_t row = first; !kept && row < end; ++row) {
             widen(from, static_cast<std::size_t>(row) * width, std::span(values));
-            piece.quantise(values);
+            if (!piece.quantise(values)) {
+                throw Error(
+                    fmt::format("{}: the tensor {} has numbers that are too large for blocks of {} bits, whose "
+                                "scales are F16: use --precision f32",
+                                from.file, from.name, form.bits));
+            }
         }
         piece.upload(backend, to, first);
     }
@@ -198,8 +208,8 @@ void load_parameters(Backend& backend, const WeightSource& weights, Parameters& 
                                     found.shape.to_string(), spec.shape.to_string()));
         }
         check_finite(found);
-        if (const int bits = parameters.block_bits(spec.name); bits > 0) {
-            load_blocks(backend, found, parameters.at(spec.name), bits);
+        if (const BlockForm form = parameters.block_form(spec.name); form.bits > 0) {
+            load_blocks(backend, found, parameters.at(spec.name), form);
         } else if (const Tensor to = parameters.stored(spec.name); to.dtype == DType::I8) {
             load_rounded(backend, found, to, parameters.at(spec.name).scales());
         } else {
@@ -218,17 +228,18 @@ void require_memory(Backend& backend, const ModelDirectory& model, const WeightS
     const std::uint64_t present = backend.device().memory_bytes;
     std::uint64_t needed = 0;
     const std::vector<ParameterSpec> table = describe(model.config).parameters;
-    const std::vector<int> bits = block_bits(table, storage, in_file);
+    const std::vector<BlockForm> forms = block_forms(table, storage, in_file);
     for (std::size_t i = 0; i < table.size(); ++i) {
         const Shape& shape = table[i].shape;
         const std::size_t each = size_of(table[i].multiplied ? storage.dtype : DType::F32);
-        needed += bits[i] == 0
-                      ? static_cast<std::uint64_t>(shape.elements()) * each
-                      : static_cast<std::uint64_t>(shape[0] * (blocks_of(shape[1]) + code_words(shape[1], bits[i]))) *
-                            sizeof(std::uint32_t);
+        const BlockForm& form = forms[i];
+        needed += form.bits == 0 ? static_cast<std::uint64_t>(shape.elements()) * each
+                                 : static_cast<std::uint64_t>(shape[0] * (scale_words(shape[1], form.factors) +
+                                                                          code_words(shape[1], form.bits))) *
+                                       sizeof(std::uint32_t);
     }
     if (present > 0 && needed > present) {
-        const bool in_blocks = std::ranges::any_of(bits, [](int each) { return each > 0; });
+        const bool in_blocks = std::ranges::any_of(forms, [](const BlockForm& form) { return form.bits > 0; });
         throw Error(
             fmt::format("{} needs {:.0f} MB for its weights{}, but {} has {:.0f} MB: use a smaller --precision, "
                         "another device or a smaller model",
@@ -241,13 +252,11 @@ void require_memory(Backend& backend, const ModelDirectory& model, const WeightS
 }  // namespace
 
 BlocksInFile blocks_in_file(const ModelDirectory& model) {
-    BlocksInFile bits;
+    BlocksInFile forms;
     for (const auto& [name, type] : model.weights->in_blocks(describe(model.config).parameters)) {
-        if (type->code != nullptr) {
-            bits.emplace(name, type->code_bits);
-        }
+        forms.emplace(name, type->form);
     }
-    return bits;
+    return forms;
 }
 
 std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model,

@@ -78,18 +78,19 @@ void Parameters::place() {
     const auto aligned = [](std::int64_t at) { return (at + kAlignment - 1) / kAlignment * kAlignment; };
     for (std::size_t i = 0; i < table_.size(); ++i) {
         const Shape& shape = table_[i].shape;
-        const int bits = block_bits_[i];
+        const BlockForm form = block_forms_[i];
+        const bool blocks = form.bits > 0;
         const bool apart = separate_ && table_[i].multiplied;
-        std::int64_t& end = bits > 0 ? total_codes_ : apart ? total_working_ : total_;
-        std::int64_t& scales = bits > 0 ? total_block_scales_ : total_scales_;
+        std::int64_t& end = blocks ? total_codes_ : apart ? total_working_ : total_;
+        std::int64_t& scales = blocks ? total_block_scales_ : total_scales_;
         if (!table_[i].follows) {
             end = aligned(end);
         }
         offsets_.push_back(end);
         scale_offsets_.push_back(scales);
-        scales += !table_[i].multiplied ? 0 : shape[0] * (bits > 0 ? blocks_of(shape[1]) : 1);
+        scales += !table_[i].multiplied ? 0 : shape[0] * (blocks ? scale_words(shape[1], form.factors) : 1);
         index_.emplace(table_[i].name, i);
-        end += bits > 0 ? shape[0] * code_words(shape[1], bits) : shape.elements();
+        end += blocks ? shape[0] * code_words(shape[1], form.bits) : shape.elements();
         count_ += table_[i].trained ? table_[i].shape.elements() : 0;
     }
     total_ = aligned(total_);
@@ -100,7 +101,7 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
                        const BlocksInFile& in_file)
     : backend_(backend),
       table_(describe(config).parameters),
-      block_bits_(headscope::block_bits(table_, held, in_file)) {
+      block_forms_(headscope::block_forms(table_, held, in_file)) {
     const DType storage = held.dtype;
     const bool eight = storage == DType::I8;
     const bool copied = storage == DType::F16 || storage == DType::BF16 || eight;
@@ -155,12 +156,13 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
 
 Var Parameters::view(std::size_t index, const Shape& shape) const {
     const ParameterSpec& spec = table_[index];
-    if (block_bits_[index] > 0) {
+    if (const BlockForm& form = block_forms_[index]; form.bits > 0) {
         const auto matrix = [&](const Tensor& flat, std::int64_t first, std::int64_t columns) {
             return flat.narrow(0, first, shape[0] * columns).reshape({shape[0], columns});
         };
-        return Var::in_blocks(matrix(codes_, offsets_[index], code_words(shape[1], block_bits_[index])),
-                              matrix(block_scales_, scale_offsets_[index], blocks_of(shape[1])), shape[1])
+        return Var::in_blocks(matrix(codes_, offsets_[index], code_words(shape[1], form.bits)),
+                              matrix(block_scales_, scale_offsets_[index], scale_words(shape[1], form.factors)),
+                              shape[1])
             .named(spec.name);
     }
     const Var& flat = in_working(spec) ? flat_working_ : flat_;
@@ -175,7 +177,7 @@ Var Parameters::view(std::size_t index, const Shape& shape) const {
 void Parameters::initialise(std::uint64_t seed) {
     for (const ParameterSpec& spec : table_) {
         const std::vector<double> values = initial_values(spec, seed);
-        if (in_eight_bits(spec) || block_bits(spec.name) > 0) {
+        if (in_eight_bits(spec) || block_form(spec.name).bits > 0) {
             store(spec.name, {values.begin(), values.end()});
         } else {
             from_host(backend_, stored(spec.name), values);
@@ -186,8 +188,8 @@ void Parameters::initialise(std::uint64_t seed) {
 
 void Parameters::store(const std::string& name, const std::vector<float>& values) const {
     const std::size_t index = index_of(name);
-    if (block_bits_[index] > 0) {
-        store_rows(backend_, values, vars_[index], block_bits_[index]);
+    if (block_forms_[index].bits > 0) {
+        store_rows(backend_, values, vars_[index], block_forms_[index]);
         return;
     }
     if (!in_eight_bits(table_[index])) {
@@ -207,8 +209,8 @@ void Parameters::store(const std::string& name, const std::vector<float>& values
 
 std::vector<float> Parameters::values_of(const std::string& name) const {
     const std::size_t index = index_of(name);
-    if (block_bits_[index] > 0) {
-        return rows_of(backend_, vars_[index], block_bits_[index]);
+    if (block_forms_[index].bits > 0) {
+        return rows_of(backend_, vars_[index], block_forms_[index]);
     }
     std::vector<float> values = to_host<float>(backend_, stored(name));
     if (in_eight_bits(table_[index])) {
@@ -245,13 +247,13 @@ Var Parameters::at(const std::string& name) const {
     return vars_[index_of(name)];
 }
 
-int Parameters::block_bits(const std::string& name) const {
-    return block_bits_[index_of(name)];
+BlockForm Parameters::block_form(const std::string& name) const {
+    return block_forms_[index_of(name)];
 }
 
 Tensor Parameters::stored(const std::string& name) const {
     const std::size_t index = index_of(name);
-    if (separate_ || block_bits_[index] > 0 || !in_working(table_[index])) {
+    if (separate_ || block_forms_[index].bits > 0 || !in_working(table_[index])) {
         return vars_[index].value();
     }
     const Shape& shape = table_[index].shape;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "autograd/variable.h"
-#include "model/block_bits.h"
+#include "model/block_forms.h"
 
 namespace headscope {
 
@@ -31,8 +31,8 @@ public:
     // Where values are written to and saved from: the master, or the working copy if there is no master. Call
     // refresh_working() after writing. An I8 weight holds a row's values divided by its scale, one in blocks its codes.
     Tensor stored(const std::string& name) const;
-    // Bits of each code of a weight in blocks; 0 for others.
-    int block_bits(const std::string& name) const;
+    // Of a weight in blocks; of 0 bits for others.
+    BlockForm block_form(const std::string& name) const;
     // Values from and to the host, rounded to what is stored.
     void store(const std::string& name, const std::vector<float>& values) const;
     std::vector<float> values_of(const std::string& name) const;
@@ -64,7 +64,7 @@ private:
     Backend& backend_;
     std::vector<ParameterSpec> table_;
     std::map<std::string, std::size_t> index_;
-    std::vector<int> block_bits_;              // of each parameter
+    std::vector<BlockForm> block_forms_;       // of each parameter
     bool separate_ = false;                    // no masters of what is multiplied: two buffers of different layouts
     std::vector<std::int64_t> offsets_;        // in the buffer that is read; in both buffers unless separate_
     std::vector<std::int64_t> scale_offsets_;  // in scales_, or in block_scales_; offsets_ are then those in codes_

@@ -12,22 +12,23 @@ namespace headscope {
 
 class RowsInBlocks {
 public:
-    RowsInBlocks(std::int64_t columns, int bits) : columns_(columns), bits_(bits) {}
+    RowsInBlocks(std::int64_t columns, const BlockForm& form) : columns_(columns), form_(form) {}
 
-    // Appends a row: one that is quantised, or the next block of one whose codes have at most so many bits.
-    void quantise(std::span<const float> row);
+    // Appends a row that is quantised. False if its numbers are too large for scales in F16.
+    [[nodiscard]] bool quantise(std::span<const float> row);
+    // Appends the next block of a row, which the form holds.
     void add(const CodedBlock& block);
     // Writes them as the weight's rows from `first` on, and forgets them.
     void upload(Backend& backend, const Var& weight, std::int64_t first);
 
 private:
     std::int64_t columns_;
-    int bits_;
+    BlockForm form_;
     std::vector<std::uint32_t> codes_, scales_;
 };
 
-// Quantises all rows of a weight, and gives its numbers back. `bits`: of its codes.
-void store_rows(Backend& backend, const std::vector<float>& values, const Var& weight, int bits);
-std::vector<float> rows_of(Backend& backend, const Var& weight, int bits);
+// Quantises all rows of a weight, and gives its numbers back. Error if numbers are too large.
+void store_rows(Backend& backend, const std::vector<float>& values, const Var& weight, const BlockForm& form);
+std::vector<float> rows_of(Backend& backend, const Var& weight, const BlockForm& form);
 
 }  // namespace headscope

@@ -37,8 +37,21 @@ CodedBlock quantise_block(std::span<const float> values, int bits) {
     return block;
 }
 
+bool is_finite(const CodedBlock& block) {
+    constexpr unsigned kExponent = 0x7c00;
+    return (block.scale & kExponent) != kExponent && (block.least & kExponent) != kExponent;
+}
+
 std::uint32_t scales_of(const CodedBlock& block) {
     return block.scale | std::uint32_t{block.least} << 16U;
+}
+
+std::uint32_t factors_of(const CodedBlock& block) {
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i < block.factors.size(); ++i) {
+        word |= std::uint32_t{std::bit_cast<std::uint8_t>(block.factors[i])} << (8 * i);
+    }
+    return word;
 }
 
 void pack_codes(const CodedBlock& block, int bits, std::uint32_t* words) {
@@ -52,18 +65,29 @@ void pack_codes(const CodedBlock& block, int bits, std::uint32_t* words) {
     }
 }
 
-void unpack_row(const std::uint32_t* codes, const std::uint32_t* scales, int bits, std::span<float> values) {
+void unpack_row(const std::uint32_t* codes, const std::uint32_t* scales, const BlockForm& form,
+                std::span<float> values) {
+    const int bits = form.bits;
     const std::size_t words = static_cast<std::size_t>(kCodeWords * bits / 8);
+    const auto signed_byte = [](std::uint32_t word, std::size_t byte) {
+        return std::bit_cast<std::int8_t>(static_cast<std::uint8_t>(word >> (8 * byte)));
+    };
     for (std::size_t i = 0; i < values.size(); ++i) {
         const std::size_t block = i / kBlockColumns;
         const std::size_t in_block = i % kBlockColumns;
         const std::size_t byte = bits == 8 ? in_block : in_block % 16;
         const std::uint32_t found = codes[block * words + byte / 4] >> (8 * (byte % 4)) & 0xffU;
-        const int code = bits == 8        ? std::bit_cast<std::int8_t>(static_cast<std::uint8_t>(found))
+        const int code = bits == 8        ? signed_byte(found, 0)
                          : in_block < 16U ? static_cast<int>(found & 15U)
                                           : static_cast<int>(found >> 4U);
-        values[i] = from_f16(static_cast<std::uint16_t>(scales[block])) * static_cast<float>(code) +
-                    from_f16(static_cast<std::uint16_t>(scales[block] >> 16U));
+        const std::uint32_t* own = scales + block * (form.factors ? 2 : 1);
+        float scale = from_f16(static_cast<std::uint16_t>(own[0]));
+        float least = from_f16(static_cast<std::uint16_t>(own[0] >> 16U));
+        if (form.factors) {
+            scale *= static_cast<float>(signed_byte(own[1], in_block / kHalfBlock));
+            least *= static_cast<float>(signed_byte(own[1], 2 + in_block / kHalfBlock));
+        }
+        values[i] = scale * static_cast<float>(code) + least;
     }
 }
 

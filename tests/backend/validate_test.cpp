@@ -110,7 +110,9 @@ TEST_CASE("a weight in blocks has the blocks of its columns", "[validate]") {
     op.codes = words({3, 16});
     CHECK(refusal(op).empty());
     op.codes = words({3, 12});
-    CHECK_THAT(refusal(op), Contains("rows of 40 columns have 2 blocks, and eight or four words of codes for each"));
+    CHECK_THAT(
+        refusal(op),
+        Contains("rows of 40 columns have 2 blocks, each with a word or two of scales and eight or four of codes"));
     const BlockEmbed all{.codes = words({3, 4}), .scales = words({3, 1}), .out = make({1, 2, 32})};
     CHECK_THAT(refusal(all), Contains("without ids out has the rows of the table"));
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,17 @@ std::string llama_complaint(const Change& change) {
     const std::string message = error_of([&] { open_model(path).weights->read({}, {}); });
     CHECK_THAT(message, Contains("tiny.gguf"));
     return message;
+}
+
+// Those that are held in blocks are so in these forms, and stand for the same numbers.
+void check_forms(const Parameters& held, const Parameters& numbers, const std::map<std::string, BlockForm>& forms) {
+    for (const ParameterSpec& spec : numbers.table()) {
+        INFO(spec.name);
+        const auto found = forms.find(spec.name);
+        CHECK(held.block_form(spec.name) == (found == forms.end() ? BlockForm{} : found->second));
+        CHECK(numbers.block_form(spec.name) == BlockForm{});
+        CHECK(held.values_of(spec.name) == numbers.values_of(spec.name));
+    }
 }
 
 }  // namespace
@@ -111,35 +123,48 @@ TEST_CASE("keys of a GGUF file become a configuration and a tokenizer", "[gguf]"
 }
 
 TEST_CASE("quantised weights of a GGUF file stay in blocks, or it says that they do not", "[gguf][blocks]") {
-    constexpr std::uint32_t kQ4_0 = 2, kQ4_1 = 3, kQ8_0 = 8, kIq4_nl = 20;
+    constexpr std::uint32_t kQ4_0 = 2, kQ4_1 = 3, kQ8_0 = 8, kQ2_K = 10, kQ3_K = 11, kQ4_K = 12, kQ5_K = 13, kQ6_K = 14;
+    constexpr std::uint32_t kIq4_nl = 20;
     const TemporaryFolder folder;
     TinyLlama llama = TinyLlama::wide();
     llama.types = {{"token_embd.weight", kQ8_0},    {"blk.0.attn_q.weight", kQ4_1}, {"blk.0.attn_k.weight", kQ8_0},
                    {"blk.0.attn_v.weight", kQ4_0},  {"blk.0.ffn_up.weight", kQ4_0}, {"blk.0.ffn_gate.weight", kIq4_nl},
                    {"blk.0.ffn_down.weight", kQ4_1}};
     const ModelDirectory model = open_model(folder.write("tiny.gguf", llama.file()));
-    REQUIRE(model.remarks.size() == 1);
-    CHECK_THAT(model.remarks.front(), Contains("1 of 7 quantised matrices (of IQ4_NL) are read as numbers"));
+    CHECK(model.remarks.empty());
     const std::unique_ptr<Backend> backend = open_device("cpu");
     const auto numbers = read_parameters(*backend, model, DType::F32);
     const auto held = read_parameters(*backend, model, Arithmetic().weights());
     const std::string layer = "decoder.layers.0.";
-    const std::map<std::string, int> bits{{"embedding.weight", 8},
-                                          {layer + "self_attention.q.weight", 8},  // of 4, beside 8
-                                          {layer + "self_attention.k.weight", 8},
-                                          {layer + "self_attention.v.weight", 8},
-                                          {layer + "feed_forward.inner.weight", 4},
-                                          {layer + "feed_forward.outer.weight", 4}};
-    for (const ParameterSpec& spec : numbers->table()) {
-        INFO(spec.name);
-        const auto found = bits.find(spec.name);
-        CHECK(held->block_bits(spec.name) == (found == bits.end() ? 0 : found->second));
-        CHECK(numbers->block_bits(spec.name) == 0);
-        CHECK(held->values_of(spec.name) == numbers->values_of(spec.name));
-    }
-    const auto eight = read_parameters(*backend, model, Arithmetic{.weights_alone = true, .block_bits = 8}.weights());
-    CHECK(eight->block_bits(layer + "feed_forward.gate.weight") == 8);
-    CHECK(eight->values_of("embedding.weight") == numbers->values_of("embedding.weight"));
+    const BlockForm four{.bits = 4};
+    const BlockForm eight{.bits = 8};
+    check_forms(*held, *numbers,
+                {{"embedding.weight", eight},
+                 {layer + "self_attention.q.weight", eight},  // of 4, beside 8
+                 {layer + "self_attention.k.weight", eight},
+                 {layer + "self_attention.v.weight", eight},
+                 {layer + "feed_forward.gate.weight", eight},
+                 {layer + "feed_forward.inner.weight", four},
+                 {layer + "feed_forward.outer.weight", four}});
+    const auto all = read_parameters(*backend, model, Arithmetic{.weights_alone = true, .block_bits = 8}.weights());
+    CHECK(all->block_form(layer + "self_attention.output.weight").bits == 8);
+    CHECK(all->values_of("embedding.weight") == numbers->values_of("embedding.weight"));
+
+    llama.types = {{"token_embd.weight", kQ6_K},    {"blk.0.attn_q.weight", kQ4_K}, {"blk.0.attn_k.weight", kQ6_K},
+                   {"blk.0.attn_v.weight", kQ8_0},  {"blk.0.ffn_up.weight", kQ2_K}, {"blk.0.ffn_gate.weight", kQ3_K},
+                   {"blk.0.ffn_down.weight", kQ5_K}};
+    const ModelDirectory large = open_model(folder.write("large.gguf", llama.file()));
+    const BlockForm four_factors{.bits = 4, .factors = true};
+    const BlockForm eight_factors{.bits = 8, .factors = true};
+    check_forms(*read_parameters(*backend, large, Arithmetic().weights()),
+                *read_parameters(*backend, large, DType::F32),
+                {{"embedding.weight", eight_factors},
+                 {layer + "self_attention.q.weight", eight_factors},
+                 {layer + "self_attention.k.weight", eight_factors},
+                 {layer + "self_attention.v.weight", eight_factors},
+                 {layer + "feed_forward.gate.weight", four_factors},
+                 {layer + "feed_forward.inner.weight", four_factors},
+                 {layer + "feed_forward.outer.weight", eight_factors}});
     llama.types = {{"blk.0.attn_q.weight", kQ4_1}};
     CHECK_THAT(open_model(folder.write("tiny.gguf", llama.file())).remarks.front(), Contains("1 of 1 quantised"));
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,17 +37,17 @@ struct TinyLlama {
     // Of tensors that are not F32.
     std::map<std::string, std::uint32_t> types = {};
 
-    // With sides of whole blocks of 32.
+    // With sides of whole blocks of any type.
     static TinyLlama wide() {
         TinyLlama llama;
-        llama.numbers["llama.embedding_length"] = 32;
-        llama.numbers["llama.feed_forward_length"] = 64;
-        llama.tensors = {{"token_embd.weight", {32, 7}},         {"output_norm.weight", {32}},
-                         {"blk.0.attn_norm.weight", {32}},       {"blk.0.attn_q.weight", {32, 32}},
-                         {"blk.0.attn_k.weight", {32, 16}},      {"blk.0.attn_v.weight", {32, 16}},
-                         {"blk.0.attn_output.weight", {32, 32}}, {"blk.0.ffn_norm.weight", {32}},
-                         {"blk.0.ffn_gate.weight", {32, 64}},    {"blk.0.ffn_up.weight", {32, 64}},
-                         {"blk.0.ffn_down.weight", {64, 32}}};
+        llama.numbers["llama.embedding_length"] = 256;
+        llama.numbers["llama.feed_forward_length"] = 512;
+        llama.tensors = {{"token_embd.weight", {256, 7}},          {"output_norm.weight", {256}},
+                         {"blk.0.attn_norm.weight", {256}},        {"blk.0.attn_q.weight", {256, 256}},
+                         {"blk.0.attn_k.weight", {256, 128}},      {"blk.0.attn_v.weight", {256, 128}},
+                         {"blk.0.attn_output.weight", {256, 256}}, {"blk.0.ffn_norm.weight", {256}},
+                         {"blk.0.ffn_gate.weight", {256, 512}},    {"blk.0.ffn_up.weight", {256, 512}},
+                         {"blk.0.ffn_down.weight", {512, 256}}};
         return llama;
     }
 
@@ -61,9 +62,9 @@ struct TinyLlama {
             return data;
         }
         const GgufType& type = *gguf_type(found->second);
+        const std::set<std::size_t> scales = upper_scale_bytes(found->second);
         for (std::size_t i = 0; i < elements / type.elements * type.bytes; ++i) {
-            const bool of_scale = i % type.bytes % 2 == 1 && i % type.bytes < 4;  // the upper byte of an F16
-            data += static_cast<char>(of_scale ? 0x2c : 7 + 37 * (i + name.size()));
+            data += static_cast<char>(scales.contains(i % type.bytes) ? 0x2c : 7 + 37 * (i + name.size()));
         }
         return data;
     }

@@ -2,13 +2,29 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "io/proto_wire.h"
 
 namespace headscope {
+
+// In a block of a quantised type of this number: where the upper bytes of scales and least values in F16 are.
+inline std::set<std::size_t> upper_scale_bytes(std::uint32_t type) {
+    switch (type) {
+        case 10: return {81, 83};  // Q2_K
+        case 11: return {109};     // Q3_K
+        case 14: return {209};     // Q6_K
+        case 3:
+        case 7:
+        case 12:
+        case 13: return {1, 3};  // those with least values, which are the second
+        default: return {1};
+    }
+}
 
 // The parts of a file, in its order. Tensors have llama.cpp's order of sides: that of rows is the first.
 class GgufWriter {

@@ -89,7 +89,7 @@ TEST_CASE("a model with weights in blocks computes what the same numbers in F32 
                 SmallModel wide(varied.config, device, false);
                 std::size_t held = 0;
                 for (const ParameterSpec& spec : wide.parameters.table()) {
-                    CHECK(blocks.parameters.block_bits(spec.name) == (spec.multiplied ? bits : 0));
+                    CHECK(blocks.parameters.block_form(spec.name).bits == (spec.multiplied ? bits : 0));
                     held += spec.multiplied ? 1 : 0;
                     wide.parameters.store(spec.name, blocks.parameters.values_of(spec.name));
                 }
@@ -112,15 +112,22 @@ TEST_CASE("weights that are read as one matrix are in blocks of the most bits, o
     const std::vector<ParameterSpec> table{weight("q", false), weight("k", true), weight("out", false)};
     WeightStorage kept;
     kept.keeps_blocks = true;
-    using Bits = std::vector<int>;
-    CHECK(block_bits(table, kept, {{"q", 4}, {"k", 8}}) == Bits{8, 8, 0});
-    CHECK(block_bits(table, kept, {{"q", 4}, {"out", 4}}) == Bits{0, 0, 4});
-    CHECK(block_bits(table, {}, {{"q", 4}, {"k", 4}}) == Bits{0, 0, 0});
-    WeightStorage eight;
-    eight.block_bits = 8;
-    CHECK(block_bits(table, eight, {{"q", 4}, {"k", 4}}) == Bits{4, 4, 8});
-    eight.block_bits = 4;
-    CHECK(block_bits(table, eight, {{"out", 8}}) == Bits{4, 4, 4});
+    using Forms = std::vector<BlockForm>;
+    const BlockForm numbers{};
+    const BlockForm four{.bits = 4};
+    const BlockForm eight{.bits = 8};
+    const BlockForm four_factors{.bits = 4, .factors = true};
+    const BlockForm eight_factors{.bits = 8, .factors = true};
+    CHECK(block_forms(table, kept, {{"q", four}, {"k", eight}}) == Forms{eight, eight, numbers});
+    CHECK(block_forms(table, kept, {{"q", four_factors}, {"k", eight}, {"out", four_factors}}) ==
+          Forms{eight_factors, eight_factors, four_factors});
+    CHECK(block_forms(table, kept, {{"q", four}, {"out", four}}) == Forms{numbers, numbers, four});
+    CHECK(block_forms(table, {}, {{"q", four}, {"k", four}}) == Forms{numbers, numbers, numbers});
+    WeightStorage narrow;
+    narrow.block_bits = 8;
+    CHECK(block_forms(table, narrow, {{"q", four}, {"k", four}}) == Forms{four, four, eight});
+    narrow.block_bits = 4;
+    CHECK(block_forms(table, narrow, {{"out", eight_factors}}) == Forms{four, four, four});
 }
 
 TEST_CASE("weights in blocks take an eighth to a third of the memory, and are neither saved nor trained",

@@ -205,6 +205,23 @@ TEST_CASE("a weight above the largest F16 is rejected by name, and BF16 accepts 
     Parameters wide(*backend, small_config(), false, DType::BF16);
     load_parameters(*backend, *own_weights(file), wide);
     CHECK(to_host<float>(*backend, wide.at(kWeight).value())[5] == 70144.0F);
+    const auto in_blocks = [&](int bits) {
+        WeightStorage blocks;
+        blocks.block_bits = bits;
+        Parameters held(*backend, small_config(), false, blocks);
+        load_parameters(*backend, *own_weights(file), held);
+        return held.values_of(kWeight)[5];
+    };
+    CHECK(in_blocks(8) == Approx(70000.0).epsilon(1e-3));
+    CHECK(in_blocks(4) == Approx(70000.0).epsilon(1e-3));
+    weights[5] = -70000.0F;
+    from_host(*backend, large.at(kWeight).value(), weights);
+    save_parameters(*backend, file, large, DType::F32, "");
+    CHECK_THAT(error_of([&] { in_blocks(4); }), Contains(file) && Contains(kWeight) && Contains("blocks of 4 bits"));
+    weights[5] = 9e6F;
+    from_host(*backend, large.at(kWeight).value(), weights);
+    save_parameters(*backend, file, large, DType::F32, "");
+    CHECK_THAT(error_of([&] { in_blocks(8); }), Contains(kWeight) && Contains("blocks of 8 bits"));
 }
 
 TEST_CASE("a weight is declared with the tokens that are multiplied by it", "[parameters]") {

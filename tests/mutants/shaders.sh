@@ -376,9 +376,11 @@ mutant blocks vulkan 'codes of the second half of a block are those of the first
 mutant blocks vulkan 'codes of 8 bits have no sign' shaders/include/codes.glsl \
     'int word = int(bits);' 'uint word = bits;'
 mutant blocks vulkan 'the least value is added once for each output' shaders/block_linear.comp \
-    'fma(scale[j].y, sum, sums[i][j])' 'scale[j].y + sums[i][j]'
+    'dot(scale[j].zw, sum)' 'scale[j].z + scale[j].w'
 mutant blocks vulkan 'half a block of 8 bits is read twice' shaders/block_linear.comp \
-    '16u * (part - block * parts)' '0u * (part - block * parts)'
+    '16u * half_block' '0u * half_block'
+mutant blocks vulkan 'half a block of 8 bits has the scale of the other' shaders/block_linear.comp \
+    'both.yyww : both' 'both : both.yyww'
 mutant blocks vulkan 'columns past the end of a row are written' shaders/block_embed.comp \
     'if (column + i < p.columns)' 'if (column + i <= p.columns)'
 

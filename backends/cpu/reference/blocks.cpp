@@ -14,24 +14,32 @@ namespace {
 template <class Real>
 class BlockWeight {
 public:
-    BlockWeight(const Tensor& codes, const Tensor& scales)
+    BlockWeight(const Tensor& codes, const Tensor& scales, std::int64_t columns)
         : codes_(data_of<std::int32_t>(codes)),
           scales_(data_of<std::int32_t>(scales)),
-          blocks_(scales.dim(1)),
-          bits_(bits_of_codes(codes, scales)) {}
+          blocks_(blocks_of(columns)),
+          form_(form_of(codes, scales, columns)) {}
 
     Real at(std::int64_t row, std::int64_t column) const {
         const std::int64_t block = row * blocks_ + column / kBlockColumns;
         const std::int64_t i = column % kBlockColumns;
-        const auto both = static_cast<std::uint32_t>(scales_[block]);
-        const Real scale = from_f16(static_cast<std::uint16_t>(both));
-        const Real least = from_f16(static_cast<std::uint16_t>(both >> 16U));
+        const std::int32_t* own = scales_ + block * (form_.factors ? 2 : 1);
+        const auto both = static_cast<std::uint32_t>(own[0]);
+        Real scale = from_f16(static_cast<std::uint16_t>(both));
+        Real least = from_f16(static_cast<std::uint16_t>(both >> 16U));
+        if (form_.factors) {
+            scale *= factor(own[1], i / kHalfBlock);
+            least *= factor(own[1], 2 + i / kHalfBlock);
+        }
         return scale * static_cast<Real>(code(block, i)) + least;
     }
 
 private:
+    static Real factor(std::int32_t word, std::int64_t byte) {
+        return std::bit_cast<std::int8_t>(static_cast<std::uint8_t>(static_cast<std::uint32_t>(word) >> (8 * byte)));
+    }
     int code(std::int64_t block, std::int64_t i) const {
-        if (bits_ == 8) {
+        if (form_.bits == 8) {
             return std::bit_cast<std::int8_t>(byte(block * kBlockColumns + i));
         }
         const std::uint8_t two = byte(block * kBlockColumns / 2 + i % (kBlockColumns / 2));
@@ -44,7 +52,7 @@ private:
     const std::int32_t* codes_;
     const std::int32_t* scales_;
     std::int64_t blocks_;
-    int bits_;
+    BlockForm form_;
 };
 
 }  // namespace
@@ -53,7 +61,7 @@ template <class Real>
 void CpuReference<Real>::run(const BlockLinear& op) {
     const Real* x = data_of<Real>(op.x);
     Real* y = data_of<Real>(op.y);
-    const BlockWeight<Real> weight(op.codes, op.scales);
+    const BlockWeight<Real> weight(op.codes, op.scales, op.x.dim(1));
     const std::int64_t outputs = op.y.dim(1);
     for (std::int64_t row = 0; row < op.y.dim(0); ++row) {
         for (std::int64_t j = 0; j < outputs; ++j) {
@@ -70,7 +78,7 @@ template <class Real>
 void CpuReference<Real>::run(const BlockEmbed& op) {
     const std::int32_t* ids = data_of<std::int32_t>(op.ids);
     Real* out = data_of<Real>(op.out);
-    const BlockWeight<Real> table(op.codes, op.scales);
+    const BlockWeight<Real> table(op.codes, op.scales, op.out.dim(2));
     const std::int64_t d_model = op.out.dim(2);
     for (std::int64_t row = 0; row < op.out.dim(0) * op.out.dim(1); ++row) {
         const std::int64_t id = ids == nullptr ? row : ids[row];

@@ -13,14 +13,13 @@
 namespace headscope::vulkan {
 
 void VulkanBackend::run(const BlockLinear& op) {
-    constexpr std::int64_t kFewRows = 8;
     require_types(op);
     if (op.y.elements() == 0) {
         return;
     }
     if (op.x.dim(1) == 0) {
         run(Fill{.out = op.y, .value = 0.0F});
-    } else if (op.x.dim(0) <= kFewRows) {
+    } else if (op.x.dim(0) <= kFewBlockRows) {
         multiply_few_by_blocks(op);
     } else {
         multiply_by_blocks(op);
@@ -34,10 +33,11 @@ void VulkanBackend::multiply_few_by_blocks(const BlockLinear& op) {
     BlockLinearParams params{};
     params.m = u32(op.x.dim(0));
     params.k = u32(k);
-    params.blocks = u32(op.scales.dim(1));
+    params.blocks = u32(blocks_of(k));
     params.x_row = params.m > 1 ? u32(op.x.stride(0)) : params.k;
     params.y_row = u32(op.y.dim(1));
     params.alpha = op.alpha;
+    const BlockForm form = form_of(op.codes, op.scales, k);
     for_row_tiles(op.codes.dim(0), op.codes.dim(1), [&](std::int64_t first, std::int64_t count) {
         const Tensor codes = op.codes.narrow(0, first, count);
         const Tensor scales = op.scales.narrow(0, first, count);
@@ -49,7 +49,8 @@ void VulkanBackend::multiply_few_by_blocks(const BlockLinear& op) {
                          BlockLinearConstants{.fours = vec4_loads(aligned, {&op.x, &codes}),
                                               .rows = std::bit_ceil(params.m),
                                               .columns = kColumns,
-                                              .eight_bits = bits_of_codes(op.codes, op.scales) == 8},
+                                              .eight_bits = form.bits == 8,
+                                              .factors = form.factors},
                          params, {.x = op.x, .codes = codes, .scales = scales, .y = y});
     });
 }
@@ -82,9 +83,10 @@ void VulkanBackend::run(const BlockEmbed& op) {
     const Tensor ids = op.ids.defined() ? op.ids.reshape({op.ids.elements()}) : Tensor();
     BlockEmbedParams params{};
     params.columns = u32(op.out.dim(2));
-    params.blocks = u32(op.scales.dim(1));
+    params.blocks = u32(blocks_of(op.out.dim(2)));
     params.vocabulary = u32(op.codes.dim(0));
     params.scale = op.scale;
+    const BlockForm form = form_of(op.codes, op.scales, op.out.dim(2));
     const auto with_table = [&](std::int64_t table_first, std::int64_t table_rows) {
         const Tensor codes = op.codes.narrow(0, table_first, table_rows);
         const Tensor scales = op.scales.narrow(0, table_first, table_rows);
@@ -96,7 +98,7 @@ void VulkanBackend::run(const BlockEmbed& op) {
             const Tensor out_part = out.narrow(0, first, count);
             stream_.dispatch(
                 row_launch(Kernel::BlockEmbed, static_cast<std::uint64_t>(count), params.columns),
-                BlockEmbedConstants{.eight_bits = bits_of_codes(op.codes, op.scales) == 8, .has_ids = op.ids.defined()},
+                BlockEmbedConstants{.eight_bits = form.bits == 8, .has_ids = op.ids.defined(), .factors = form.factors},
                 params, {.ids = ids_part, .codes = codes, .scales = scales, .out = out_part});
         });
     };

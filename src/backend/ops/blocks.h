@@ -9,10 +9,13 @@
 
 namespace headscope {
 
-// Of each code of a weight with these operands.
-inline int bits_of_codes(const Tensor& codes, const Tensor& scales) {
-    return codes.dim(1) == scales.dim(1) * kCodeWords ? 8 : 4;
+// Of a weight of so many columns with these operands.
+inline BlockForm form_of(const Tensor& codes, const Tensor& scales, std::int64_t columns) {
+    return {.bits = codes.dim(1) == code_words(columns, 8) ? 8 : 4, .factors = scales.dim(1) != blocks_of(columns)};
 }
+
+// Of x: for so many the backends read codes as they multiply; for more, rows of W first become numbers.
+inline constexpr std::int64_t kFewBlockRows = 8;
 
 // y = alpha * x . W^T, as Matmul with transpose_b. Rows of x may be strided. An infinity in a row of x makes the row of
 // y infinite or NaN: the parts of a sum with scales and with least values may be infinities of both signs.
@@ -24,7 +27,7 @@ struct BlockLinear {
     void declare(Declarations& d) const {
         d.in("x", x, {"rows", "in"}).full().strided();
         d.in("codes", codes, {"out", "words"}).index();
-        d.in("scales", scales, {"out", "blocks"}).index();
+        d.in("scales", scales, {"out", "scale_words"}).index();
         d.out("y", y, {"rows", "out"}).full();
     }
 };
@@ -39,7 +42,7 @@ struct BlockEmbed {
     void declare(Declarations& d) const {
         d.in("ids", ids, {"batch", "length"}).index().optional();
         d.in("codes", codes, {"vocabulary", "words"}).index();
-        d.in("scales", scales, {"vocabulary", "blocks"}).index();
+        d.in("scales", scales, {"vocabulary", "scale_words"}).index();
         d.out("out", out, {"batch", "length", "d_model"}).full();
     }
 };
