@@ -1,11 +1,14 @@
 #include "observe/record_attention.h"
-#include "model/frame_of_config.h"
 
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "data/device_batch.h"
 #include "model/encoder_decoder.h"
 #include "model/family.h"
+#include "model/frame_of_config.h"
+#include "observe/family_labels.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -72,6 +75,32 @@ AttentionRecord make_record(const ModelConfig& config, const RecordedText& sourc
     return record;
 }
 
+namespace {
+
+// How many weights of a kind of attention the observer wants.
+double wanted_weights(const Context& ctx, const ModelConfig& config, AttentionKind kind, std::int64_t queries,
+                      std::int64_t keys) {
+    double heads = 0.0;
+    for (int layer = 0; ctx.observer != nullptr && layer < layers_of(config, kind); ++layer) {
+        heads += ctx.observer->wants({kind, layer}) ? heads_of(config, kind) : 0;
+    }
+    return heads * static_cast<double>(queries) * static_cast<double>(keys);
+}
+
+void check_kept(double weights, std::int64_t tokens) {
+    if (weights > static_cast<double>(kMostWeights)) {
+        constexpr double kGigabyte = 1e9;
+        throw Error(
+            fmt::format("the attention weights of {} tokens take {:.1f} GB, but at most {:.1f} GB are kept: give a "
+                        "shorter text, or "
+                        "choose one layer with headscope attention --layer",
+                        tokens, weights * sizeof(float) / kGigabyte,
+                        static_cast<double>(kMostWeights) * sizeof(float) / kGigabyte));
+    }
+}
+
+}  // namespace
+
 Memory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads) {
     require_left_to_right(model.config());
     const auto* translates = dynamic_cast<const EncoderDecoder*>(&model);
@@ -79,14 +108,22 @@ Memory read_source(Context& ctx, const Model& model, const RecordedText& source,
         return {};
     }
     const std::vector<std::int32_t> ids = source_ids(source);
+    const std::int64_t length = std::ssize(ids) + pads;
+    check_kept(wanted_weights(ctx, model.config(), AttentionKind::EncoderSelf, length, length), length);
     const Tensor lengths = upload_length(ctx.backend, ids.size());
-    const Tensor in = upload_padded(ctx.backend, model.config(), ids, static_cast<std::int64_t>(ids.size()) + pads);
+    const Tensor in = upload_padded(ctx.backend, model.config(), ids, length);
     return {translates->encode(ctx, {.ids = in, .lengths = lengths}), lengths};
 }
 
 Var read_target(Context& ctx, const Model& model, const RecordedText& target, const Memory& memory) {
     const std::vector<std::int32_t> ids = target_in_ids(model.config(), target);
     const Tensor in = upload_padded(ctx.backend, model.config(), ids, 0);
+    const std::int64_t length = in.dim(1);
+    double weights = wanted_weights(ctx, model.config(), AttentionKind::DecoderSelf, length, length);
+    weights += memory.states.defined()
+                   ? wanted_weights(ctx, model.config(), AttentionKind::Cross, length, memory.states.value().dim(1))
+                   : wanted_weights(ctx, model.config(), AttentionKind::EncoderSelf, length, length);  // of one text
+    check_kept(weights, length);
     if (const auto* translates = dynamic_cast<const EncoderDecoder*>(&model)) {
         return translates->decode(ctx, {.ids = in}, memory);
     }

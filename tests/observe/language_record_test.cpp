@@ -108,6 +108,18 @@ TEST_CASE("a text of random words reads as the same pieces twice", "[language]")
     CHECK_FALSE(find_repeated_text(masked.model()).has_value());
 }
 
+TEST_CASE("a text whose weights would not fit into memory is refused before the model reads it", "[language]") {
+    ModelConfig config = tiny_language_config(Architecture::CausalLm);
+    config.max_length = 20'000;
+    const std::unique_ptr<Backend> backend = open_device("cpu", environment_options());
+    const LoadedModel translator = tiny_translator(*backend, config);
+    RecordedText text;
+    text.ids.assign(19'000, 5);
+    text.pieces.assign(text.ids.size(), "a");
+    CHECK_THROWS_WITH(record_attention(*backend, translator.network(), {}, text, {}),
+                      Contains("GB, but at most 2.1 GB are kept: give a shorter text"));
+}
+
 TEST_CASE("a causal record shows unknown text as it was written", "[language]") {
     const std::vector<RecordedToken> tokens = Language(Architecture::CausalLm).record("the \u732b dog").target_in;
     const auto unknown = std::find_if(tokens.begin(), tokens.end(),
