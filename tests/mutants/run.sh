@@ -25,6 +25,7 @@ declare -rA CUDA_OPS=([attention]="attention,attention_backward" [matmul]=matmul
     [bias]=bias_activation_backward [embedding]=embed_backward [rotary]=rotate [blocks]=block_linear)
 declare -rA CUDA_CASES=([attention]='[2, 1, 40, 64]' [matmul]='[16, 17]' [search]='[2, 8203]' [bias]='[3, 71, 40]'
     [embedding]='[2, 3]' [rotary]='[2, 3, 5, 8]' [blocks]='[3, 18]')
+declare -rA CUDA_DTYPES=([blocks]=f32) # otherwise bf16
 
 texts_alone=false
 if [ "${1:-}" = --texts ]; then
@@ -68,7 +69,7 @@ prove() {
         return
     fi
     if [ "$side" = cuda ]; then
-        local dtype=bf16 case=${CUDA_CASES[$family]}
+        local dtype=${CUDA_DTYPES[$family]:-bf16} case=${CUDA_CASES[$family]}
         for word in "$@"; do
             [ "${word#DTYPE=}" = "$word" ] || dtype=${word#DTYPE=}
             [ "${word#CASE=}" = "$word" ] || case=${word#CASE=}
@@ -148,16 +149,18 @@ mutant() {
 baseline() {
     local family side
     for side in cpu vulkan; do
-        build "$side" || { cat "$WORK/build.log" >&2; exit 1; }
         for family in elementwise matmul bias layer_norm batch_norm attention additive embedding blocks convolution experts loss \
             optimizer recurrent rotary search; do
             is_wanted "$family" "$side" || continue
+            build "$side" || { cat "$WORK/build.log" >&2; exit 1; }
             prove_without "$side" "$family"
         done
     done
     for family in elementwise matmul bias layer_norm batch_norm attention additive embedding blocks convolution experts loss \
         optimizer recurrent rotary; do
-        ! is_wanted "$family" oracle || prove_without oracle "$family"
+        is_wanted "$family" oracle || continue
+        build oracle || { cat "$WORK/build.log" >&2; exit 1; }
+        prove_without oracle "$family"
     done
     for family in "${!CUDA_OPS[@]}"; do
         is_wanted "$family" cuda || continue
@@ -342,8 +345,8 @@ mutant rotary cpu 'neighbours share the sine of the first pair' backends/cpu/rot
 mutant rotary oracle 'the inverse turns as the forward pass does' backends/cpu/reference/rotary.cpp \
     '(op.inverse ? -1 : 1)' '1'
 
-mutant blocks cpu 'an output lacks its least values' backends/cpu/blocks.cpp \
-    'alpha * (totals[c] + sums.least[i][c])' 'alpha * totals[c]'
+mutant blocks cpu 'an output lacks its least values' backends/cpu/block_products.cpp \
+    'to[i] += by.even_least * sum;' ''
 mutant blocks oracle 'codes of 8 bits have no sign' backends/cpu/reference/blocks.cpp \
     'return std::bit_cast<std::int8_t>(byte(block * kBlockColumns + i));' 'return byte(block * kBlockColumns + i);'
 
@@ -397,7 +400,7 @@ mutant rotary cuda 'the second column of a pair turns the other way' backends/cu
 mutant rotary cuda 'neighbours are paired as halves are' backends/cuda/rotary.cu \
     'turning.neighbours ? values[2 * i / N][2 * i % N]' 'turning.neighbours ? values[0][i]'
 mutant blocks cuda 'the least value is multiplied with half of x' backends/cuda/blocks.cu \
-    'total += high[i];' ''
+    'high_total += high[i];' ''
 mutant blocks cuda 'codes of 8 bits have no sign' backends/cuda/blocks.cu \
     'static_cast<float>(static_cast<std::int8_t>(byte & 255U))' 'static_cast<float>(byte & 255U)'
 mutant search cuda 'parts of a row are added as if they had one largest logit' backends/cuda/top_k.cu \
