@@ -126,6 +126,9 @@ private:
         const auto add = [&](const std::string& more) {
             note.append(note.empty() || more.empty() ? "" : " ").append(more);
         };
+        if (options_.group > 1) {
+            add(fmt::format("The {} heads of a group share keys and values.", options_.group));
+        }
         const auto captioned = [](const HeadTile& tile) { return !tile.value.empty(); };
         if (!tiles_.empty()) {
             add(thumbnails_.note);

@@ -45,4 +45,9 @@ int heads_of(const ModelConfig& config, AttentionKind kind) {
     return static_cast<int>(of_stack(config, kind).attention.heads);
 }
 
+int heads_in_group(const ModelConfig& config, AttentionKind kind) {
+    const AttentionConfig& attention = of_stack(config, kind).attention;
+    return static_cast<int>(attention.heads / attention.groups());
+}
+
 }  // namespace headscope

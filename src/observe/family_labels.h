@@ -18,6 +18,8 @@ std::string layer_label(Architecture family, const AttentionSite& site);
 int layers_of(const ModelConfig& config, AttentionKind kind);
 // The heads of such a layer.
 int heads_of(const ModelConfig& config, AttentionKind kind);
+// How many heads beside each other share keys and values; 1: each has its own.
+int heads_in_group(const ModelConfig& config, AttentionKind kind);
 inline constexpr const char* kNoAttention =
     "the model has no attention, and so no heads: its layers mix tokens in other ways";
 // The kinds of attention that the model has: none if all of its layers mix tokens in other ways.

@@ -108,6 +108,8 @@ expect "nor has saliency" misused "--top"
 run attention --text 'It is unbelievable.' --saliency -o words.svg
 run attention --text 'It is unbelievable.' --saliency --pieces -o pieces.svg
 expect "a picture of saliency has words or pieces" eval 'ended_with 0 && grep -q ">unbelievable<" words.svg && ! grep -q ">unbelievable<" pieces.svg'
+run attention --text 'It is unbelievable.' --saliency --pieces
+expect "text has pieces in any case" misused "--pieces" "picture"
 run attention --text 'The cat sleeps.' --lens --layer 2
 expect "a lens has all layers" misused "--layer"
 run attention --text 'The cat sleeps.' --lens --saliency

@@ -48,12 +48,9 @@ std::string name_of_page(const Scene& scene, const Page& page) {
                          : fmt::format("{}s {} to {} of {}", noun, first, last, all);
 }
 
-std::string note_of(const Scene& scene, const Page& page, int group) {
-    std::string note = row_of(scene.state.order).legend;
-    if (page.count > 1) {
-        note += ". " + name_of_page(scene, page);
-    }
-    return group > 1 ? fmt::format("{}. The {} heads of a group share keys and values", note, group) : note;
+std::string note_of(const Scene& scene, const Page& page) {
+    const std::string note = row_of(scene.state.order).legend;
+    return page.count > 1 ? note + ". " + name_of_page(scene, page) : note;
 }
 
 Drawing draw_heads(const Scene& scene, const PanelOptions& options, RecordParts& parts) {
@@ -64,7 +61,7 @@ Drawing draw_heads(const Scene& scene, const PanelOptions& options, RecordParts&
     const int group = scene.state.order == HeadOrder::Model ? heads_in_group(scene, kind) : 1;
     const AllHeadsOptions all{.group = group,
                               .width = options.width / options.text_size / kSmallestText,
-                              .note = note_of(scene, page, group),
+                              .note = note_of(scene, page),
                               .lines = scene.state.small_figures,
                               .palette = scene.state.palette,
                               .look = look};

@@ -53,9 +53,7 @@ int heads_of(const Scene& scene, AttentionKind kind) {
 }
 
 int heads_in_group(const Scene& scene, AttentionKind kind) {
-    const auto& model = scene.main.model;
-    const std::int64_t groups = model.has_value() ? model->config.attention.kv_heads : 0;
-    return groups == 0 ? 1 : std::max(heads_of(scene, kind) / static_cast<int>(groups), 1);
+    return heads_of(scene, kind) == 0 ? 1 : headscope::heads_in_group(scene.main.model->config, kind);
 }
 
 AttentionSite shown_site(const Scene& scene) {

@@ -13,6 +13,7 @@
 #include "cli/opened_engine.h"
 #include "io/atomic_file.h"
 #include "io/input_files.h"
+#include "observe/family_labels.h"
 #include "observe/head_search.h"
 #include "observe/repeated_text.h"
 #include "support/usage_error.h"
@@ -81,7 +82,9 @@ std::string look_at_sentence(const AttentionOptions& options, PictureFormat form
     if (!options.find.empty()) {
         choose_found(selection, record, options);
     }
-    return write_shown(select_shown(record, selection, options.picture), options.picture, format);
+    PictureOptions picture = options.picture;
+    picture.group = heads_in_group(opened.directory().config, selection.kind);
+    return write_shown(select_shown(record, selection, picture), picture, format);
 }
 
 std::string look_at_sentences(const AttentionOptions& options, PictureFormat format) {
@@ -111,6 +114,10 @@ void show_attention(AttentionOptions options) {
         throw UsageError(
             "--least, --top and --numbers are for the lines of a figure: give -o FILE.svg, .png or .html, and neither "
             "--matrix nor --all-heads");
+    }
+    if (options.saliency && options.pieces && !is_drawn(format)) {
+        throw UsageError(
+            "--pieces with --saliency is for a picture: give -o FILE.svg, .png or .html; text and JSON have pieces");
     }
     const AttentionSelection& chosen = options.request.selection;
     if (figure.numbers && chosen.words.empty() && chosen.positions.empty() && options.find.empty()) {

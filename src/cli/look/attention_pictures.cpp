@@ -41,7 +41,8 @@ struct DrawnBy {
     }
     Drawing operator()(const ShownHeads& shown) const {
         return draw_all_heads(shown.record, shown.tiles,
-                              {.note = row_of(options.order).legend,
+                              {.group = options.order == HeadOrder::Model ? options.group : 1,
+                               .note = row_of(options.order).legend,
                                .rows = shown.rows,
                                .palette = options.figure.palette,
                                .look = options.figure.look});

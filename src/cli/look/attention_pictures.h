@@ -20,6 +20,7 @@ struct PictureOptions {
     AttentionPicture picture = AttentionPicture::Figure;
     bool logarithmic = false;  // Matrix
     HeadOrder order = HeadOrder::Model;
+    int group = 1;  // AllHeads: so many heads share keys and values
     FigureOptions figure = {};
     double scale = 2.0;  // PNG pixels per unit of the drawing
 };
