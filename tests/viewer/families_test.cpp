@@ -134,6 +134,35 @@ TEST_CASE("A model without attention shows no stacks, heads and panels of attent
     }
 }
 
+TEST_CASE("A model that is opened shows no panel that means nothing for it", "[families]") {
+    const TemporaryFolder folder;
+    const auto write = [&](const std::string& name, const std::function<void(ModelConfig&)>& change) {
+        return write_language_model(folder, name, Architecture::EncoderDecoder, 3, change);
+    };
+    const std::string usual = write("usual", {});
+    const std::string turns = write("turns", [](ModelConfig& config) { config.generation = Generation::MaskPredict; });
+    const std::string lstm = write("lstm", [](ModelConfig& config) {
+        config.mixer.encoder = config.mixer.decoder = MixerKind::Lstm;
+        config.attention.cross = false;
+    });
+    Session session(on_cpu(usual, sentence("the small dog", PanelId::Matrix)), [] {});
+    session.state().heads_page = 1;
+    settle(session);
+    CHECK(session.state().panel == PanelId::Matrix);
+    session.open(turns, "cpu");
+    settle(session);
+    CHECK(session.state().panel == PanelId::Model);
+    CHECK(session.state().heads_page == 0);
+    session.state().panel = PanelId::Heads;
+    session.open(lstm, "cpu");
+    settle(session);
+    CHECK(session.state().panel == PanelId::Time);
+    session.state().panel = PanelId::Tree;
+    session.open(usual, "cpu");
+    settle(session);
+    CHECK(session.state().panel == PanelId::Figure);
+}
+
 TEST_CASE("What a new choice has no result for yet is not drawn from the last one's", "[families]") {
     const TemporaryFolder folder;
     Session session(on_cpu(write_model(folder, "tiny", 3), sentence(kSentence, PanelId::Model)), [] {});

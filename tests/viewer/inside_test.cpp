@@ -2,6 +2,7 @@
 #include "tests/viewer/stage.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
@@ -144,19 +145,56 @@ TEST_CASE("Two texts are compared by one model, which is loaded once", "[session
         return open_device(id);
     };
     Session session(options, [] {});
+    const auto other = [&] { return session.scene().other->model->name; };
+    const auto loaded_once = [&] {
+        const Scene& scene = session.scene();
+        return opened == 1 && scene.main.model->shared.lock() == scene.other->model->shared.lock();
+    };
     settle(session);
     session.state().second = "the big dog";
     session.compare_texts();
     settle(session);
     CHECK(session.scene().other->shown->source == "the big dog");
-    CHECK(opened == 1);
-    session.open(write_model(folder, "another", 4), "cpu");  // the second text keeps the model that it was compared by
+    CHECK(loaded_once());
+    session.save_view(folder.file("texts.headscope"));
+    session.open(write_model(folder, "another", 4), "cpu");  // which reads both texts
     settle(session);
-    session.state().second = "the big cat";
+    CHECK(other() == "another");
+    CHECK(session.scene().other->shown->source == "the big dog");
+    CHECK(loaded_once());
+    session.open(folder.file("nowhere"), "cpu");
     settle(session);
-    CHECK(session.scene().other->model->name == "tiny");
-    CHECK(session.scene().other->shown->source == "the big cat");
+    CHECK(other() == "another");
+    CHECK_THAT(errors_of(session), Contains("nowhere"));
+    session.open_view(folder.file("texts.headscope"));
+    settle(session);
+    CHECK(other() == "tiny");
+    CHECK(session.scene().other->shown->source == "the big dog");
+    CHECK(loaded_once());
+    session.state().second.clear();
+    session.compare_with(folder.file("another"), "cpu");  // two models stay as they are
+    settle(session);
+    for (const char* name : {"another", "tiny"}) {
+        session.open(folder.file(name), "cpu");
+        settle(session);
+        CHECK(other() == "another");
+    }
     session.end_comparison();
     settle(session);
     CHECK(errors_of(session).empty());
+}
+
+TEST_CASE("A view of two texts whose model fails to open compares nothing", "[session][inside]") {
+    const TemporaryFolder folder;
+    Session session(on_cpu(write_model(folder, "tiny", 3), sentence("the small dog", PanelId::Compare)), [] {});
+    settle(session);
+    session.state().second = "the big dog";
+    session.compare_texts();
+    settle(session);
+    session.save_view(folder.file("texts.headscope"));
+    std::filesystem::remove(folder.file("tiny/model.safetensors"));
+    session.open_view(folder.file("texts.headscope"));
+    settle(session);
+    CHECK_FALSE(session.scene().other.has_value());
+    CHECK_THAT(errors_of(session), Contains("tiny"));
 }

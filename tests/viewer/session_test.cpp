@@ -203,6 +203,17 @@ TEST_CASE("A failed open keeps the previous model", "[session]") {
     CHECK(session.device() == "cpu");
 }
 
+TEST_CASE("A repeated notice replaces the one before", "[session]") {
+    Session session(on_cpu("/nowhere", sentence()), [] {});
+    session.notify("first");
+    session.notify("second");
+    session.notify("first");
+    REQUIRE(session.notices().size() == 2);
+    CHECK(session.notices().back().text == "first");
+    session.report_error("first");
+    CHECK(session.notices().size() == 3);
+}
+
 TEST_CASE("A session without a model says why", "[session]") {
     const TemporaryFolder folder;
     Session session(on_cpu(folder.file("nowhere"), sentence()), [] {});
@@ -382,9 +393,12 @@ TEST_CASE("A session saves its settings only if it has a file", "[session]") {
         Session session(options, [] {});
         settle(session);
         session.settings().dark = true;
-        CHECK_FALSE(std::filesystem::exists(file));
+        session.update(Clock::now());
+        CHECK(std::filesystem::exists(file) == !settings.empty());  // while it runs
+        session.settings().scale = 1.5;                             // at its end
     }
     const ViewerSettings kept = load_settings(file, problem);
     CHECK(kept.dark);
+    CHECK(kept.scale == 1.5);
     CHECK(kept.recent_models == std::vector<std::string>{model});
 }

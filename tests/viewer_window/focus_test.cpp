@@ -70,6 +70,10 @@ public:
             frames(2);
         }
     }
+    void type(const std::string& text) {
+        window_.play({.kind = InputEvent::Kind::Text, .text = text});
+        frames(3);
+    }
     bool shows(const std::string& name) { return ui.probes.value_of(name).has_value(); }
     void press(const char* chord) {
         const Chord keys = parse_chord(chord);
@@ -232,15 +236,19 @@ TEST_CASE("A control that is gone has no keyboard", "[window]") {
     }
     Shown shown;
     shown.settle();
-    shown.ui.focus.move_to("head.3");
-    shown.frames(10);
-    CHECK(shown.ui.focus.name() == "head.3");
-    shown.ui.state().panel = PanelId::Model;
-    shown.settle();
-    shown.frames(10);
-    CHECK_FALSE(shown.ui.focus.on());
-    shown.press("A");  // a key of the panels
-    CHECK(shown.ui.state().heads.empty());
+    for (const int frames : {2, 20}) {  // a window draws few without events
+        shown.ui.state().panel = PanelId::Figure;
+        shown.ui.state().heads = {1};
+        shown.settle();
+        shown.ui.focus.move_to("head.3");
+        shown.frames(10);
+        CHECK(shown.ui.focus.name() == "head.3");
+        shown.ui.state().panel = PanelId::Model;
+        shown.frames(frames);
+        CHECK_FALSE(shown.ui.focus.on());
+        shown.press("A");  // a key of the panels
+        CHECK(shown.ui.state().heads.empty());
+    }
 }
 
 TEST_CASE("What the menu and the dialog offer is read when they open", "[window]") {
@@ -273,6 +281,42 @@ TEST_CASE("What the menu and the dialog offer is read when they open", "[window]
     }
 }
 
+TEST_CASE("The dialog stays until the model is open, with what is wrong", "[window]") {
+    if (!test::display()) {
+        return;
+    }
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder.file("empty"));
+    Shown shown;
+    shown.settle();
+    const auto open = [&](const std::string& path) {
+        shown.press("Ctrl+A");
+        shown.type(path);
+        shown.press("Enter");
+        shown.settle();
+    };
+    shown.press("Ctrl+O");
+    open(folder.file("empty"));  // which the worker finds out
+    REQUIRE(shown.shows("model.problem"));
+    CHECK_THAT(*shown.ui.probes.value_of("model.problem"), Contains(folder.file("empty")));
+    CHECK(shown.ui.path == folder.file("empty"));
+    open(HEADSCOPE_SOURCE_DIR "/assets/models/en-de");
+    CHECK_FALSE(shown.shows("model.open"));
+}
+
+TEST_CASE("A saved view that hides the first token of a translation model can be undone", "[window]") {
+    if (!test::display()) {
+        return;
+    }
+    Shown shown;
+    shown.settle();
+    CHECK_FALSE(shown.shows("first"));
+    shown.ui.state().show_first = false;
+    shown.settle();
+    shown.click("first");
+    CHECK(shown.ui.state().show_first);
+}
+
 TEST_CASE("A command that means nothing for the model says why, by key and in the menu", "[window]") {
     if (!test::display()) {
         return;
@@ -283,7 +327,9 @@ TEST_CASE("A command that means nothing for the model says why, by key and in th
     CHECK_THAT(shown.ui.probes.value_of("menu.panel.tree").value_or(""), Contains("does not write trees"));
     CHECK(shown.ui.probes.value_of("menu.panel.matrix") == "on");
     shown.press("Escape");
-    shown.press("Shift+Right");
-    REQUIRE_FALSE(shown.ui.session.notices().empty());
+    for (int times = 0; times < 3; ++times) {
+        shown.press("Shift+Right");
+    }
+    REQUIRE(shown.ui.session.notices().size() == 1);
     CHECK_THAT(shown.ui.session.notices().back().text, Contains("open the folder of a training"));
 }

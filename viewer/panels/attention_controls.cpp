@@ -33,7 +33,7 @@ void row_toggles(Controls& ui) {
     }
     bool without_first = !state.show_first;
     const bool one_text = !traits(family_of(ui.scene())).reads_source;
-    if (one_text &&
+    if ((one_text || without_first) &&  // a saved view may hide the first token of a translation model, too
         ui.toggle("first", "Hide the first token", without_first,
                   "Many heads put on it the weight that they need nowhere. The other weights are renormalised, and a "
                   "note says so.")) {

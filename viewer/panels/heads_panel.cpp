@@ -131,7 +131,6 @@ void heads_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& e
 
 const Panel kHeadsPanel{.id = PanelId::Heads,
                         .title = "All heads",
-                        .unfit = no_attention,
                         .missing = missing_figure,
                         .draw = draw_heads,
                         .numbers = heads_numbers,

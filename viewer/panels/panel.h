@@ -30,7 +30,6 @@ struct PanelOptions {
 };
 
 // Defaults of a row.
-std::string fits_every_model(const Scene& scene);
 // Why there is no result yet; empty if there is one.
 std::string missing_result(const Scene& scene);
 std::vector<SelectedAttention> no_contents(const Scene& scene);
@@ -41,9 +40,6 @@ struct Panel {
     const char* keys = "";                         // of a panel after the ninth, which have Ctrl and a number
     const char* Wording::*family_title = nullptr;  // replaces the title if it depends on the model's family
 
-    // Why it means nothing for the open model, so that the window does not offer it; empty if it does. A saved view may
-    // ask for it all the same.
-    std::string (*unfit)(const Scene& scene) = fits_every_model;
     // Why there is nothing to show or to save; empty if there is.
     std::string (*missing)(const Scene& scene) = missing_result;
     const char* advice = "";  // in the window, behind that reason

@@ -5,6 +5,7 @@
 
 #include "support/check.h"
 #include "viewer/panels/parts.h"
+#include "viewer/session/fits.h"
 
 namespace headscope::viewer {
 
@@ -27,10 +28,6 @@ const Panel& panel_of(PanelId id) {
     return *kRows.at(static_cast<std::size_t>(id));
 }
 
-std::string fits_every_model(const Scene& /*scene*/) {
-    return "";
-}
-
 std::string missing_result(const Scene& scene) {
     return nothing_there(scene.main);
 }
@@ -45,7 +42,7 @@ const char* title_of(PanelId panel, Architecture family) {
 }
 
 std::string why_not_offered(const Scene& scene, PanelId panel) {
-    return scene.state.panel == panel ? "" : panel_of(panel).unfit(scene);
+    return scene.state.panel == panel ? "" : unfit(scene, panel);
 }
 
 bool offered(const Scene& scene, PanelId panel) {

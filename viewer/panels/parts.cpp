@@ -9,6 +9,7 @@
 #include "paint/text_width.h"
 #include "support/utf8.h"
 #include "text/segmenter.h"
+#include "viewer/session/fits.h"
 #include "viewer/session/rows.h"
 
 namespace headscope::viewer {
@@ -16,7 +17,6 @@ namespace headscope::viewer {
 namespace {
 
 constexpr double kTextLine = 1.6;  // between baselines
-constexpr const char* kMixesOtherwise = "This model has no attention: its layers mix tokens in other ways.";
 
 std::size_t letters_in(const std::string& piece) {
     std::size_t letters = 0;
@@ -125,17 +125,6 @@ std::string missing_attention(const Scene& scene, const Side& side) {
     return recorded(record, {kind, selection_of(scene, record).layer - 1})
                ? ""
                : fmt::format("This attention appears with the first word of the {}.", noun_of(scene));
-}
-
-std::string no_attention(const Scene& scene) {
-    return attentions_of(scene).empty() ? kMixesOtherwise : no_single_pass(scene);
-}
-
-std::string no_single_pass(const Scene& scene) {
-    const auto& model = scene.main.model;
-    return model.has_value() && model->config.generation == Generation::MaskPredict
-               ? "This model fills in masks in turns: there is no single pass to look into."
-               : "";
 }
 
 std::string missing_figure(const Scene& scene) {

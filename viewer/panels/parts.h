@@ -26,9 +26,6 @@ std::string nothing_there(const Side& side);
 bool recorded(const AttentionRecord& record, const AttentionSite& site);
 // Why a side that has something to show lacks the selected attention; empty if it does not.
 std::string missing_attention(const Scene& scene, const Side& side);
-// Why what shows attention, or what is behind a single pass, means nothing for the open model; empty if it does.
-std::string no_attention(const Scene& scene);
-std::string no_single_pass(const Scene& scene);
 // Why panels that show attention and nothing else have nothing to show.
 std::string missing_figure(const Scene& scene);
 

@@ -46,7 +46,8 @@ void search_controls(Controls& ui) {
         ui.heading("Length");
         ui.stepper("tokens", fmt::format("at most {}", counted(state.max_tokens, "token")), state.max_tokens, 1,
                    kMaxTokens);
-    } else if (ui.slider("penalty", state.length_penalty, 0.0, 2.0, "length penalty %.1f")) {
+    } else if (ui.slider("penalty", state.length_penalty, 0.0, 2.0,
+                         "length penalty %.1f")) {
         state.length_penalty = std::round(state.length_penalty * 10.0) / 10.0;
     }
 }

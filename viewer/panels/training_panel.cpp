@@ -182,8 +182,8 @@ void training_controls(Controls& ui) {
     }
     if (const auto& run = ui.scene().run; run == nullptr) {
         ui.remark(
-            "Open the folder of a training (of `headscope train`), running or over: its checkpoints can be stepped "
-            "through, and a fixed sentence's heads watched as they form.");
+            "Open the folder of a training, which headscope train writes: you can step through its checkpoints and "
+            "watch a sentence's heads form, also while it runs.");
     } else {
         checkpoint_stepper(ui, run->checkpoints);
         if (!attentions_of(ui.scene()).empty()) {

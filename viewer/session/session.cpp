@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "infer/model_lookup.h"
 #include "support/check.h"
 #include "text/normalised.h"
@@ -26,6 +28,7 @@ Session::Session(const SessionOptions& options, std::function<void()> wake)
       precision_(options.precision),
       scene_{.state = options.view.state},
       settings_(options.settings),
+      saved_settings_(options.settings),
       settings_file_(options.settings_file),
       history_(options.view.state) {
     awaited_ = with_places(options.view, settings_.recent_models, search_path_);
@@ -42,13 +45,19 @@ Session::Session(const SessionOptions& options, std::function<void()> wake)
 }
 
 Session::~Session() {
-    if (settings_file_.empty()) {
+    keep_settings();
+}
+
+// Saves what has changed, so that a program that is killed loses nothing.
+void Session::keep_settings() {
+    if (settings_file_.empty() || settings_ == saved_settings_) {
         return;
     }
+    saved_settings_ = settings_;
     try {
         save_settings(settings_file_, settings_);
-    } catch (const Error&) {
-        // Losing the window's size is no reason to fail at exit.
+    } catch (const Error& error) {
+        report_error(fmt::format("the settings are not saved: {}", error.what()));
     }
 }
 
@@ -88,6 +97,7 @@ void Session::open(const std::string& path, const std::string& device) {
         const std::string model = named_model(path, search_path_);
         scene_.state.checkpoint.reset();
         awaited_ = {};
+        other_follows_ = other_follows_ || compares_texts();
         start(main_, scene_.main, {.model = model, .device = device, .precision = precision_});
     } catch (const Error& error) {
         refuse(error.what());
@@ -100,6 +110,17 @@ void Session::begin_opening(const std::string& path) {
     }
     refused_.reset();
     opening_ = path;
+}
+
+// Whether both sides are one model, which reads two texts.
+bool Session::compares_texts() const {
+    if (!scene_.main.model.has_value() || !scene_.other.has_value() || !scene_.other->model.has_value()) {
+        return false;
+    }
+    const Opened& main = *scene_.main.model;
+    const Opened& other = *scene_.other->model;
+    return !is_empty_text(scene_.state.second) && other.path == main.path && other.checkpoint == main.checkpoint &&
+           other_.opened->device == main_.opened->device;
 }
 
 void Session::refuse(const std::string& why) {
@@ -131,6 +152,7 @@ void Session::follow_checkpoint() {
     begin_opening("");
     OpenRequest request = main_.open;
     request.checkpoint = wanted;
+    other_follows_ = other_follows_ || compares_texts();
     start(main_, scene_.main, request);
 }
 
@@ -149,6 +171,12 @@ void Session::compare_with(const std::string& model, const std::string& device,
     try {
         const std::string path = named_model(model, search_path_);
         OpenRequest request{.model = path, .checkpoint = checkpoint, .device = device, .precision = precision_};
+        if (main_.opening && main_.open.model == path && main_.open.checkpoint == checkpoint &&
+            main_.open.device == device) {
+            await_main(std::move(request));
+            return;
+        }
+        other_follows_ = false;
         const std::optional<Opened>& main = scene_.main.model;
         if (main.has_value() && main->path == path && main->checkpoint == checkpoint && main_.opened.has_value() &&
             main_.opened->device == device) {
@@ -161,8 +189,23 @@ void Session::compare_with(const std::string& model, const std::string& device,
     }
 }
 
+// A model that is being opened is loaded once for both sides.
+void Session::await_main(OpenRequest request) {
+    end_comparison();
+    scene_.other.emplace().busy = true;
+    other_.open = std::move(request);
+    other_follows_ = true;
+}
+
+void Session::follow_main() {
+    if (std::exchange(other_follows_, false)) {
+        compare_with(model_path(), device(), scene_.main.model->checkpoint);
+    }
+}
+
 // The worker's thread may take long to finish, so another thread waits for it.
 void Session::end_comparison() {
+    other_follows_ = false;
     if (other_.worker != nullptr) {
         retiring_.push_back(
             std::async(std::launch::async, [worker = std::move(other_.worker)]() mutable { worker.reset(); }));
@@ -177,7 +220,7 @@ void Session::update(History::Clock::time_point now) {
     take(main_, scene_.main);
     choose_head();
     ask(main_, scene_.main);
-    if (scene_.other.has_value()) {
+    if (scene_.other.has_value() && other_.worker != nullptr) {
         take(other_, *scene_.other);
         ask(other_, *scene_.other);
     }
@@ -190,6 +233,7 @@ void Session::update(History::Clock::time_point now) {
         ask_inside(view);
     }
     ask_weights();
+    keep_settings();
     if (follows_run() && now - run_read_ > kRunReadAgain) {
         run_read_ = now;
         run_tag_ = main_.worker->read_run();
@@ -233,7 +277,9 @@ void Session::forget_notice(const std::string& error) {
     std::erase_if(notices_, [&](const Notice& notice) { return notice.error && notice.text == error; });
 }
 
+// A repeated notice replaces the one before.
 void Session::add_notice(Notice notice) {
+    std::erase_if(notices_, [&](const Notice& old) { return old.error == notice.error && old.text == notice.text; });
     notices_.push_back(std::move(notice));
     if (notices_.size() > kNotices) {
         notices_.pop_front();

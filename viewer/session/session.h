@@ -56,6 +56,8 @@ public:
     bool busy() const;
     // Whether update() has to be called regularly, to follow a training that may be running.
     bool follows_run() const;
+    // Whether the model is still being opened.
+    bool opening() const { return main_.opening; }
 
     // A model, a training, an experiment or a saved view: its path, or the name of a model that comes with the program.
     void open(const std::string& path, const std::string& device);
@@ -65,9 +67,9 @@ public:
     };
     const std::optional<Refused>& refused() const { return refused_; }
     void open_checkpoint(std::int64_t step);
-    // A path or a name as for open(), but of no view. `checkpoint` of a training; empty: the newest.
-    // With the second text, if there is one that was not compared before.
+    // Compares with the second text, if there is one that was not compared before.
     void compare_texts();
+    // A path or a name as for open(), but of no view. `checkpoint` of a training; empty: the newest.
     void compare_with(const std::string& model, const std::string& device, std::optional<std::int64_t> checkpoint = {});
     void end_comparison();
     // Leaves out every head in turn, for this sentence and translation.
@@ -113,6 +115,9 @@ private:
 
     void start(Client& client, Side& side, OpenRequest request);
     void opening_failed(Client& client);
+    bool compares_texts() const;
+    void await_main(OpenRequest request);
+    void follow_main();
     void follow_checkpoint();
     void take(Client& client, Side& side);
     void handle(Client& client, Side& side, const Opened& opened);
@@ -136,6 +141,7 @@ private:
     void choose_head();
     SavedView saved(const std::string& file) const;
     void add_notice(Notice notice);
+    void keep_settings();
     // With its notice.
     void forget_problem(Side& side);
     void forget_notice(const std::string& error);
@@ -149,6 +155,7 @@ private:
     Precision precision_;
     Scene scene_;
     ViewerSettings settings_;
+    ViewerSettings saved_settings_;
     std::string settings_file_;
     Client main_;
     Client other_;
@@ -162,6 +169,7 @@ private:
     std::array<AskedInside, kInsideViews> asked_inside_;  // by InsideView
     std::array<bool, kPanels> drawn_{};                   // since the last update()
     std::string compared_text_;                           // the second text when a comparison of texts began
+    bool other_follows_ = false;                          // the other side gets the model that is opening
     std::string asked_weights_;
     Worker::Tag weights_tag_ = 0;
     Worker::Tag measure_tag_ = 0;

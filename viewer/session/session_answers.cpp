@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "explore/explorer.h"
+#include "viewer/session/fits.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/session.h"
 #include "viewer/session/session_paths.h"
@@ -72,15 +73,18 @@ void Session::handle(Client& client, Side& side, const Opened& opened) {
     if (awaited.model_name.empty()) {
         show_experiment(opened);
         fit_family(scene_.state, before, opened.config.architecture);
-        const bool in_turns = opened.config.generation == Generation::MaskPredict;  // which shows no attention, either
-        if (scene_.state.panel == PanelId::Figure && (in_turns || attentions_of(scene_).empty())) {
-            scene_.state.panel = in_turns ? PanelId::Model : PanelId::Time;
+        if (!same_model) {
+            scene_.state.heads_page = 0;
+        }
+        if (before.has_value() || scene_.state.panel == PanelId::Figure) {  // no other panel is a default
+            scene_.state.panel = fitting_panel(scene_);
         }
     }
     if (awaited.parameters != 0 && awaited.parameters != opened.parameters) {
         report_error(fmt::format("this view was saved with another model: {} had {} parameters, {} has {}",
                                  awaited.model_name, awaited.parameters, opened.name, opened.parameters));
     }
+    follow_main();
 }
 
 // An experiment was opened for its table, and not one of its trials for a sentence's heads.
@@ -183,6 +187,10 @@ void Session::opening_failed(Client& client) {
     if (&client == &main_) {
         scene_.state.checkpoint = client.open.checkpoint;
         awaited_ = {};
+        other_follows_ = false;
+        if (other_.worker == nullptr) {  // it awaited this model
+            end_comparison();
+        }
     }
 }
 

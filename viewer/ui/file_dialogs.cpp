@@ -26,12 +26,24 @@ void list_folder(Interface& ui, const std::string& folder) {
     ui.places = places_in(ui.folder);
 }
 
-// The dialog stays if it is clear at once that this cannot be opened.
-void open_and_close(Interface& ui, const std::string& path) {
+void open_here(Interface& ui, const std::string& path) {
+    ui.path = path;
     ui.session.open(path, ui.typed_device);
+    ui.opens_path = true;
+}
+
+// The dialog stays until the model is open, and if it cannot be opened.
+void close_when_open(Interface& ui) {
+    if (!ui.opens_path) {
+        return;
+    }
     if (ui.session.refused().has_value()) {
+        ui.opens_path = false;
         ui.focus_path = true;
+    } else if (ui.session.opening()) {
+        ui.remark("Opening \u2026", "model.opening");
     } else {
+        ui.opens_path = false;
         ui.overlay = Overlay::None;
     }
 }
@@ -64,11 +76,10 @@ void offer_places(Interface& ui, const char* name, const std::vector<FilePlace>&
         ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(opens ? ui.ink().text : ui.ink().faint));
         const std::string id = fmt::format("{}.{}", name, i);
         if (text_row(id, label_of(place), ui.path == place.path, 0.0F)) {
-            ui.path = place.path;
             if (opens) {
-                open_and_close(ui, place.path);
+                open_here(ui, place.path);
             } else {
-                listed = place.path;
+                ui.path = listed = place.path;
             }
         }
         ImGui::PopStyleColor();
@@ -109,6 +120,7 @@ void show_open(Interface& ui) {
     if (ui.overlay_opened) {
         const std::optional<Session::Refused>& refused = ui.session.refused();
         ui.path = refused.has_value() ? refused->path : "";
+        ui.opens_path = false;
         ui.typed_device = ui.session.device();
         ui.bundled = bundled_places(ui.session.search_path());
         ui.recent = recent_places(ui.session.settings());
@@ -117,8 +129,9 @@ void show_open(Interface& ui) {
     }
     ui.remark("A model, also of another program, the folder of a training or an experiment, or a saved view.");
     if (path_and_button(ui, "model.path", "a name such as en-causal, or a path", "model.open", "Open")) {
-        open_and_close(ui, ui.path);
+        open_here(ui, ui.path);
     }
+    close_when_open(ui);
     show_refusal(ui);
     ui.heading("Device");
     device_combo(ui, "model.device", ui.typed_device);

@@ -21,7 +21,7 @@ public:
     };
 
     // Whether a control has the keyboard. Otherwise letters, arrows and Space are those of the commands.
-    bool on() const { return on_; }
+    bool on() const { return on_ && lost_ <= kFramesToShow; }
     // Gives it to the next control, or to the one before.
     void step(int by);
     // To the first control of the next part of the window.
@@ -47,6 +47,8 @@ public:
     std::string name() const;
 
 private:
+    static constexpr int kFramesToShow = 1;  // after which a control that gets the keyboard has been drawn
+
     std::ptrdiff_t place() const;  // in controls_; -1: none has the keyboard
 
     std::vector<Control> controls_, drawn_;

@@ -58,6 +58,7 @@ struct Interface final : Controls {
     int overlay_pages = 0;                // likewise
     std::string path = {};                // in file dialogs
     bool focus_path = false;              // the dialog's field gets the keyboard
+    bool opens_path = false;              // the Open dialog waits for the model
     std::vector<FilePlace> bundled = {};  // read when the dialog opens
     std::vector<FilePlace> recent = {};   // read when the dialog or the menu opens
     std::string folder = {};              // that the dialog lists

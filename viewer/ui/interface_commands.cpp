@@ -5,7 +5,7 @@
 
 #include "model/family.h"
 #include "support/check.h"
-#include "viewer/panels/parts.h"
+#include "viewer/session/fits.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
 

@@ -7,6 +7,7 @@
 #include "model/description.h"
 #include "model/family.h"
 #include "viewer/panels/parts.h"
+#include "viewer/session/fits.h"
 #include "viewer/session/masking.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"

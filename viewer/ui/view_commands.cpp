@@ -7,7 +7,7 @@
 #include "model/family.h"
 #include "observe/family_labels.h"
 #include "support/counted.h"
-#include "viewer/panels/parts.h"
+#include "viewer/session/fits.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
 
@@ -96,7 +96,7 @@ std::function<std::string()> unless_attends(Interface& ui) {
 void add_attention_commands(Interface& ui) {
     Interface* at = &ui;
     const CommandGroup add(ui.commands, "Attention", unless_attends(ui));
-    const CommandGroup add_any(ui.commands, "Attention");  // for every model
+    const CommandGroup add_words(ui.commands, "Attention", [at] { return no_single_pass(at->session.scene()); });
     const auto one_layer = [at] { return layers_of(at->session.scene()) > 1 ? "" : "There is no other layer."; };
     const auto one_sentence = [at] {
         return split_text(*at) != nullptr ? "" : "The text is not split into sentences.";
@@ -127,25 +127,25 @@ void add_attention_commands(Interface& ui) {
     add("least.more", "Hide weaker lines", "RightBracket", [at] { change_least(*at, kLeastStep); });
     add("least.less", "Show weaker lines", "LeftBracket", [at] { change_least(*at, -kLeastStep); });
     add("numbers", "Numbers of a chosen word", "V", [at] { at->state().numbers = !at->state().numbers; });
-    add_any("pieces", "Words, or subword pieces", "P", [at] {
+    add_words("pieces", "Words, or subword pieces", "P", [at] {
         at->state().join_words = !at->state().join_words;
         at->state().word = -1;
         at->state().key = -1;
     });
-    add_any("special", "Show or hide <BOS> and <EOS>", "S", [at] {
+    add_words("special", "Show or hide <BOS> and <EOS>", "S", [at] {
         at->state().show_special = !at->state().show_special;
         at->state().word = -1;
         at->state().key = -1;
     });
     if (!traits(family_of(ui.session.scene())).reads_source) {
-        add_any("first", "Show or hide the first token", "H", [at] {
+        add_words("first", "Show or hide the first token", "H", [at] {
             at->state().show_first = !at->state().show_first;
             at->state().word = -1;
             at->state().key = -1;
         });
     }
-    add_any("palette.colours", "The paper's colours, or Okabe and Ito's", "K",
-            [at] { at->state().palette = at->state().palette == Palette::Paper ? Palette::OkabeIto : Palette::Paper; });
+    add("palette.colours", "The paper's colours, or Okabe and Ito's", "K",
+        [at] { at->state().palette = at->state().palette == Palette::Paper ? Palette::OkabeIto : Palette::Paper; });
 }
 
 std::string missing_head(const Scene& scene, int head) {
