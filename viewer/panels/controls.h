@@ -57,8 +57,8 @@ public:
     // "-  Layer 5 of 6  +"
     virtual bool stepper(const char* name, const std::string& label, int& value, int least, int most) = 0;
     virtual bool toggle(const char* name, const std::string& label, bool& value, const std::string& tip = {}) = 0;
-    // `label` shows the value, as for printf; scripts see it with one digit behind the point.
-    virtual bool slider(const char* name, double& value, double least, double most, const char* label) = 0;
+    // The label, which names the value, stands beside it. Scripts see the value with one digit behind the point.
+    virtual bool slider(const char* name, double& value, double least, double most, const std::string& label) = 0;
     virtual bool scrubber(const char* name, int& value, int least, int most) = 0;
     // The text typed so far, which the window keeps.
     virtual std::string& field(const char* name, const char* hint) = 0;

@@ -70,7 +70,7 @@ void figure_controls(Controls& ui) {
                   "weight divided by the root of the number of heads.")) {
         state.overview = overview;
     }
-    if (ui.slider("least", state.least, 0.0, 1.0, "show weights from %.2f")) {
+    if (ui.slider("least", state.least, 0.0, 1.0, fmt::format("weights from {:.2f}", state.least))) {
         state.least = std::round(state.least * 100.0) / 100.0;
     }
     ui.stepper("top", state.top == 0 ? "every line" : fmt::format("{} of each word", counted(state.top, "line")),

@@ -47,7 +47,7 @@ void search_controls(Controls& ui) {
         ui.stepper("tokens", fmt::format("at most {}", counted(state.max_tokens, "token")), state.max_tokens, 1,
                    kMaxTokens);
     } else if (ui.slider("penalty", state.length_penalty, 0.0, 2.0,
-                         "length penalty %.1f")) {
+                         fmt::format("length penalty {:.1f}", state.length_penalty))) {
         state.length_penalty = std::round(state.length_penalty * 10.0) / 10.0;
     }
 }

@@ -95,7 +95,7 @@ struct Interface final : Controls {
                    const std::string& tip = {}) override;
     bool stepper(const char* name, const std::string& label, int& value, int least, int most) override;
     bool toggle(const char* name, const std::string& label, bool& value, const std::string& tip = {}) override;
-    bool slider(const char* name, double& value, double least, double most, const char* label) override;
+    bool slider(const char* name, double& value, double least, double most, const std::string& label) override;
     bool scrubber(const char* name, int& value, int least, int most) override;
     std::string& field(const char* name, const char* hint) override;
     void edit(const char* name, const char* hint, std::string& text) override;

@@ -21,15 +21,19 @@ bool Interface::small_button(const std::string& name, const std::string& label) 
     return pressed;
 }
 
-bool Interface::slider(const char* name, double& value, double least, double most, const char* label) {
+bool Interface::slider(const char* name, double& value, double least, double most, const std::string& label) {
+    constexpr float kShare = 0.4F;  // of the width; the knob must not cover the label
     auto shown = static_cast<float>(value);
-    ImGui::SetNextItemWidth(-1.0F);
+    ImGui::SetNextItemWidth(kShare * ImGui::GetContentRegionAvail().x);
     const bool changed = ImGui::SliderFloat(fmt::format("##{}", name).c_str(), &shown, static_cast<float>(least),
-                                            static_cast<float>(most), label);
+                                            static_cast<float>(most), "");
     if (changed) {
         value = static_cast<double>(shown);
     }
     probes.item(name, fmt::format("{:.1f}", value));
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(label.c_str());
     return changed;
 }
 
