@@ -27,7 +27,7 @@
 namespace headscope::viewer {
 
 // The dialog that is open over the panels.
-enum class Overlay : std::uint8_t { None, Help, Palette, About, Settings, Export, Open, SaveView };
+enum class Overlay : std::uint8_t { None, Help, Glossary, Palette, About, Settings, Export, Open, SaveView };
 
 struct Interface final : Controls {
     Interface(Window& the_window, Session& the_session) : Controls(the_session), window(the_window) {

@@ -145,6 +145,9 @@ void add_help_commands(Interface& ui) {
     add(
         "help", "All keys", "F1", true, [at] { toggle_overlay(*at, Overlay::Help); }, "shortcuts keyboard");
     add(
+        "glossary", "Glossary", "", true, [at] { toggle_overlay(*at, Overlay::Glossary); },
+        "terms meaning explain query key head entropy");
+    add(
         "about", "About Headscope", "", true, [at] { toggle_overlay(*at, Overlay::About); }, "version device")
         .apart = true;
     const std::vector<std::string>& examples = wording(ui.session.scene()).examples;

@@ -9,6 +9,7 @@
 #include "viewer/draw/theme.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/about.h"
+#include "viewer/ui/glossary.h"
 #include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
 
@@ -20,20 +21,28 @@ constexpr float kWidth = 38.0F;  // in text sizes
 constexpr std::size_t kPaletteRows = 14;
 constexpr int kPageOfPalette = 10;
 
-void help(Interface& ui) {
-    std::string group;
-    if (!ImGui::BeginTable("keys", 2, ImGuiTableFlags_ScrollY, ImVec2(0.0F, -4.0F * ui.em()))) {
-        return;
+// Begins a table of two columns, as wide as this, which the arrows and page keys scroll; false if none of it is seen.
+bool begin_scrolled(Interface& ui, const char* name, float left, float right, float below) {
+    if (!ImGui::BeginTable(name, 2, ImGuiTableFlags_ScrollY, ImVec2(0.0F, -below * ui.em()))) {
+        return false;
     }
-    ImGui::TableSetupColumn("what", ImGuiTableColumnFlags_WidthStretch, 3.0F);
-    ImGui::TableSetupColumn("keys", ImGuiTableColumnFlags_WidthStretch, 2.0F);
+    ImGui::TableSetupColumn("left", ImGuiTableColumnFlags_WidthStretch, left);
+    ImGui::TableSetupColumn("right", ImGuiTableColumnFlags_WidthStretch, right);
     const auto rows = static_cast<float>(std::exchange(ui.overlay_rows, 0));
     const auto pages = static_cast<float>(std::exchange(ui.overlay_pages, 0));
     if (rows != 0.0F || pages != 0.0F) {
         ImGui::SetScrollY(ImGui::GetScrollY() + rows * ImGui::GetTextLineHeightWithSpacing() +
                           0.8F * pages * ImGui::GetWindowHeight());
     }
-    ui.probes.value("help.scroll", fmt::format("{:.0f}", ImGui::GetScrollY()));
+    ui.probes.value(fmt::format("{}.scroll", name), fmt::format("{:.0f}", ImGui::GetScrollY()));
+    return true;
+}
+
+void help(Interface& ui) {
+    std::string group;
+    if (!begin_scrolled(ui, "help", 3.0F, 2.0F, 4.0F)) {
+        return;
+    }
     for (const Command& command : ui.commands.all()) {
         if (command.group != group) {
             group = command.group;
@@ -52,6 +61,21 @@ void help(Interface& ui) {
         "Tab goes through all controls, Space presses one, Escape leaves them. Ctrl+wheel zooms, the middle button "
         "drags. "
         "Ctrl+P finds all commands, also those without a key.");
+}
+
+void glossary(Interface& ui) {
+    if (!begin_scrolled(ui, "glossary", 1.0F, 3.0F, 0.0F)) {
+        return;
+    }
+    for (const Term& term : glossary_terms()) {
+        ImGui::TableNextRow();
+        ImGui::TableNextColumn();
+        ImGui::TextUnformatted(term.name.c_str());
+        ImGui::TableNextColumn();
+        ImGui::TextWrapped("%s", term.meaning.c_str());
+        ui.probes.item("glossary." + term.name, term.meaning);
+    }
+    ImGui::EndTable();
 }
 
 void palette(Interface& ui) {
@@ -147,6 +171,7 @@ Content content_of(Overlay overlay) {
     switch (overlay) {
         case Overlay::None: break;
         case Overlay::Help: return {"Keys", help};
+        case Overlay::Glossary: return {"Glossary", glossary};
         case Overlay::Palette: return {"Commands", palette};
         case Overlay::About: return {"About Headscope", about};
         case Overlay::Settings: return {"Settings", settings};
@@ -160,7 +185,7 @@ Content content_of(Overlay overlay) {
 }  // namespace
 
 bool take_key(Interface& ui, const Chord& chord) {
-    if (ui.overlay != Overlay::Palette && ui.overlay != Overlay::Help) {
+    if (ui.overlay != Overlay::Palette && ui.overlay != Overlay::Help && ui.overlay != Overlay::Glossary) {
         return false;
     }
     const auto step = [&](const char* forwards, const char* back) {
@@ -180,7 +205,7 @@ void show_overlays(Interface& ui) {
     }
     const ImGuiViewport* viewport = ImGui::GetMainViewport();
     const float width = std::min(kWidth * ui.em(), 0.92F * viewport->WorkSize.x);
-    const bool tall = ui.overlay == Overlay::Help || ui.overlay == Overlay::Open;
+    const bool tall = ui.overlay == Overlay::Help || ui.overlay == Overlay::Glossary || ui.overlay == Overlay::Open;
     const float height = tall ? 0.86F * viewport->WorkSize.y : 0.0F;
     ImGui::SetNextWindowPos(
         ImVec2(viewport->WorkPos.x + 0.5F * viewport->WorkSize.x, viewport->WorkPos.y + 0.07F * viewport->WorkSize.y),
