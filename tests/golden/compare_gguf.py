@@ -43,7 +43,7 @@ def main():
     text = tokenizer.decode(tokenizer(TEXT).input_ids[:512], skip_special_tokens=True)
     ids = tokenizer(text).input_ids
     found = [int(one) for one in run(program, "tokenize", path, "--ids", "--text", text).split()]
-    good = check(f"ids of {len(ids)} pieces", found == ids)
+    good = check(f"ids of {len(found)} pieces", found == tokenizer(text, add_special_tokens=False).input_ids)
 
     scores = json.loads(run(program, "score", path, "--device", "cpu", "--json", "--text", "-", text=text + "\n"))
     scores = [token["log_probability"] for token in scores["tokens"]]
