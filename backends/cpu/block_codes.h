@@ -57,8 +57,8 @@ HEADSCOPE_INLINE void load(const float* from, Eight& to) {
     std::memcpy(&to, from, sizeof(to));
 }
 
-// from[first] four times, and from[second] four times, of `count` = 2, 4 or 8 numbers. In vectors of 8 the second is of
-// the upper half, so that no number has to cross halves; neither do fewer, which both halves have.
+// from[first] four times, and from[second] four times, of `count` = 2, 4 or 8 numbers. In vectors of 8 the second comes
+// from the upper half; 2 or 4 numbers are first repeated in both halves. So no number crosses halves.
 template <int count, int first, int second>
 HEADSCOPE_INLINE void four_of_each(const float* from, Eight& to) {
     Eight all;

@@ -16,8 +16,8 @@ namespace headscope::cpu {
 
 namespace {
 
-// Some rows of the weight at a time become floats in memory that stays in the cache, and are multiplied as such: by a
-// library even for few rows of x, since it need not read the weight from memory to copy it.
+// Some rows of the weight at a time become floats, and are multiplied as such: by a library even for few rows of x,
+// since it need not read the weight from memory to copy it.
 void multiply_many(ThreadPool& pool, const BlockLinear& op, const BlockWeight& weight) {
     constexpr std::int64_t kSome = 64;
     constexpr std::int64_t kMany = 256;

@@ -59,7 +59,14 @@ Explorer::Explorer(Backend& backend, const LoadedModel& translator, Compute comp
     : backend_(backend), translator_(translator), compute_(compute) {}
 
 Exploration Explorer::explore(const ExploreRequest& request, const Progress& progress) const {
-    const CheckedRequest checked = check_request(translator_, request);
+    CheckedRequest checked = check_request(translator_, request);
+    if (checked.problem.empty()) {
+        const bool has_source = traits(model().config.architecture).reads_source;
+        const RecordedText text =
+            has_source ? checked.target.value_or(RecordedText()) : checked.target.value_or(checked.source);
+        checked.problem =
+            too_many_weights(model().config, WeightCollector(), checked.source, checked.source_pads, text);
+    }
     if (!checked.problem.empty()) {
         Exploration failed;
         failed.problem = checked.problem;

@@ -109,6 +109,9 @@ RecordedTranslation record_translation(Backend& backend, const EncoderDecoder& m
     const ModelConfig& config = model.config();
     WeightCollector collector(options.sites);
     Context ctx{.backend = backend, .observer = &collector, .compute = options.compute};
+    if (const std::string why = too_many_weights(config, collector, source, 0, {}); !why.empty()) {
+        throw Error(why);
+    }
     const std::vector<std::int32_t> read = source_ids(source);
     ModelScorer scorer(ctx, model, {read});
     DecodingRecorder recorder(scorer, collector, backend);

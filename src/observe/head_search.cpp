@@ -98,7 +98,7 @@ struct PlaceRule {
 };
 constexpr std::array<PlaceRule, 3> kPlaceRules{
     {{HeadRule::PreviousToken, "previous-token", "on the token before",
-      [](const HeadStatistics& one) -> std::optional<double> { return one.on_previous(); }},
+      [](const HeadStatistics& one) { return one.previous_if_any(); }},
      {HeadRule::Induction, "induction", "from repeated tokens on what followed them before",
       [](const HeadStatistics& one) { return one.induction_if_any(); }},
      {HeadRule::DuplicateToken, "duplicate-token", "from repeated tokens on their earlier places",
@@ -217,8 +217,12 @@ std::vector<FoundHead> find_heads(const AttentionRecord& record, const Attention
         }
     }
     if (found.empty()) {
-        throw Error(fmt::format("no head of {} attention matches this search{}", name_of(selection.kind),
-                                asks_for_places(query.rule) ? ": no token of the text repeats an earlier one" : ""));
+        const char* const why = !asks_for_places(query.rule)             ? ""
+                                : selection.kind == AttentionKind::Cross ? ": its keys are of another text"
+                                : query.rule == HeadRule::PreviousToken
+                                    ? ""
+                                    : ": no token of the text repeats an earlier one";
+        throw Error(fmt::format("no head of {} attention matches this search{}", name_of(selection.kind), why));
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const FoundHead& a, const FoundHead& b) { return a.value > b.value; });

@@ -28,6 +28,10 @@ struct HeadStatistics {
     bool off = false;  // all weights are 0: it was switched off, and has no numbers
 
     double on_previous() const { return diagonal[0]; }
+    // None in cross attention, whose keys are of another text; the other two also in a text that repeats nothing.
+    std::optional<double> previous_if_any() const {
+        return site.kind == AttentionKind::Cross ? std::nullopt : std::optional(on_previous());
+    }
     std::optional<double> duplicate_if_any() const { return repeated > 0 ? std::optional(duplicate) : std::nullopt; }
     std::optional<double> induction_if_any() const { return repeated > 0 ? std::optional(induction) : std::nullopt; }
     double on_diagonal() const { return diagonal[0] + diagonal[1] + diagonal[2]; }

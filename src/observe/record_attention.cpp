@@ -77,29 +77,40 @@ AttentionRecord make_record(const ModelConfig& config, const RecordedText& sourc
 
 namespace {
 
-// How many weights of a kind of attention the observer wants.
-double wanted_weights(const Context& ctx, const ModelConfig& config, AttentionKind kind, std::int64_t queries,
-                      std::int64_t keys) {
-    double heads = 0.0;
-    for (int layer = 0; ctx.observer != nullptr && layer < layers_of(config, kind); ++layer) {
-        heads += ctx.observer->wants({kind, layer}) ? heads_of(config, kind) : 0;
+std::string too_many_weights(const ModelConfig& config, const AttentionObserver& observer, std::int64_t source_length,
+                             std::int64_t target_length) {
+    double weights = 0.0;
+    std::size_t sites = 0;
+    for (const AttentionKind kind : {AttentionKind::EncoderSelf, AttentionKind::DecoderSelf, AttentionKind::Cross}) {
+        const std::int64_t queries = kind == AttentionKind::EncoderSelf ? source_length : target_length;
+        const std::int64_t keys = kind == AttentionKind::DecoderSelf ? target_length : source_length;
+        for (int layer = 0; layer < layers_of(config, kind); ++layer) {
+            if (observer.wants({kind, layer})) {
+                weights += static_cast<double>(queries) * static_cast<double>(keys) * heads_of(config, kind);
+                ++sites;
+            }
+        }
     }
-    return heads * static_cast<double>(queries) * static_cast<double>(keys);
-}
-
-void check_kept(double weights, std::int64_t tokens) {
-    if (weights > static_cast<double>(kMostWeights)) {
-        constexpr double kGigabyte = 1e9;
-        throw Error(
-            fmt::format("the attention weights of {} tokens take {:.1f} GB, but at most {:.1f} GB are kept: give a "
-                        "shorter text, or "
-                        "choose one layer with headscope attention --layer",
-                        tokens, weights * sizeof(float) / kGigabyte,
-                        static_cast<double>(kMostWeights) * sizeof(float) / kGigabyte));
+    if (weights <= static_cast<double>(kMostWeights)) {
+        return {};
     }
+    constexpr double kGigabyte = 1e9 / sizeof(float);
+    return fmt::format(
+        "the attention weights of {} tokens take {:.1f} GB, but at most {:.1f} GB are kept: give a shorter text{}",
+        std::max(source_length, target_length), weights / kGigabyte, static_cast<double>(kMostWeights) / kGigabyte,
+        sites > 1 ? ", or choose one layer with headscope attention --layer" : "");
 }
 
 }  // namespace
+
+std::string too_many_weights(const ModelConfig& config, const AttentionObserver& observer, const RecordedText& source,
+                             std::int64_t source_pads, const RecordedText& target) {
+    const auto target_length = static_cast<std::int64_t>(target_in_ids(config, target).size());
+    const std::int64_t source_length = traits(config.architecture).reads_source
+                                           ? static_cast<std::int64_t>(source_ids(source).size()) + source_pads
+                                           : target_length;  // a language model's only text
+    return too_many_weights(config, observer, source_length, target_length);
+}
 
 Memory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads) {
     require_left_to_right(model.config());
@@ -108,22 +119,14 @@ Memory read_source(Context& ctx, const Model& model, const RecordedText& source,
         return {};
     }
     const std::vector<std::int32_t> ids = source_ids(source);
-    const std::int64_t length = std::ssize(ids) + pads;
-    check_kept(wanted_weights(ctx, model.config(), AttentionKind::EncoderSelf, length, length), length);
     const Tensor lengths = upload_length(ctx.backend, ids.size());
-    const Tensor in = upload_padded(ctx.backend, model.config(), ids, length);
+    const Tensor in = upload_padded(ctx.backend, model.config(), ids, static_cast<std::int64_t>(ids.size()) + pads);
     return {translates->encode(ctx, {.ids = in, .lengths = lengths}), lengths};
 }
 
 Var read_target(Context& ctx, const Model& model, const RecordedText& target, const Memory& memory) {
     const std::vector<std::int32_t> ids = target_in_ids(model.config(), target);
     const Tensor in = upload_padded(ctx.backend, model.config(), ids, 0);
-    const std::int64_t length = in.dim(1);
-    double weights = wanted_weights(ctx, model.config(), AttentionKind::DecoderSelf, length, length);
-    weights += memory.states.defined()
-                   ? wanted_weights(ctx, model.config(), AttentionKind::Cross, length, memory.states.value().dim(1))
-                   : wanted_weights(ctx, model.config(), AttentionKind::EncoderSelf, length, length);  // of one text
-    check_kept(weights, length);
     if (const auto* translates = dynamic_cast<const EncoderDecoder*>(&model)) {
         return translates->decode(ctx, {.ids = in}, memory);
     }
@@ -140,6 +143,10 @@ AttentionRecord record_attention(Backend& backend, const Model& model, const Rec
     Context ctx{.backend = backend, .observer = &collector, .compute = options.compute};
     const Memory memory = read_source(ctx, model, source, options.source_pads);
     const bool reads_target = !traits(config.architecture).reads_source || !target.ids.empty();
+    if (const std::string why = too_many_weights(config, collector, source, options.source_pads, target);
+        !why.empty()) {
+        throw Error(why);
+    }
     if (reads_target) {
         read_target(ctx, model, target, memory);
     }

@@ -25,6 +25,11 @@ AttentionRecord record_attention(Backend& backend, const Model& model, const Rec
 // The most weights that one pass keeps, 2 GB: the device, the transfer and the record each hold them for a moment.
 constexpr std::int64_t kMostWeights = std::int64_t{1} << 29;
 
+// Why an observer cannot keep what it wants of a pass over these texts, of which a language model's is the target: more
+// than kMostWeights. Empty if it can.
+std::string too_many_weights(const ModelConfig& config, const AttentionObserver& observer, const RecordedText& source,
+                std::int64_t source_pads, const RecordedText& target);
+
 // Building blocks for other passes. Returns I32 [1, padded length], filled up with pads.
 Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<std::int32_t> ids, std::int64_t at_least);
 
@@ -32,8 +37,7 @@ Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<st
 Tensor upload_types(Backend& backend, const ModelConfig& config, const std::vector<std::int32_t>& ids,
                     std::int64_t padded);
 
-// The encoder's output for one sentence, [1, source length, d_model]; undefined for a language model. This and
-// read_target() have an Error if the context's observer wants more than kMostWeights.
+// The encoder's output for one sentence, [1, source length, d_model]; undefined for a language model.
 Memory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads);
 // The last hidden states of a target, or of a language model's text: [1, padded length, d_model].
 Var read_target(Context& ctx, const Model& model, const RecordedText& target, const Memory& memory);

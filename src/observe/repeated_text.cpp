@@ -68,9 +68,9 @@ std::string repeated_text(const ModelDirectory& model, std::uint64_t seed) {
     std::optional<std::string> text = find_repeated_text(model, seed);
     if (!text.has_value()) {
         throw Error(fmt::format(
-            "random words that stand twice need a model that completes text, and reads {} words of one piece: give a "
-            "text that repeats itself",
-            kFewestWords));
+            "random words that stand twice need a model that completes text of {} tokens or more, with {} words of one "
+            "piece, or as many as half its longest text has: give a text that repeats itself",
+            2 * kFewestWords + 2, kRepeatedPieces));
     }
     return *std::move(text);
 }

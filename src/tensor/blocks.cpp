@@ -29,6 +29,9 @@ CodedBlock quantise_block(std::span<const float> values, int bits) {
     block.least = symmetric ? 0 : to_f16(low);
     const float least = from_f16(block.least);
     block.scale = to_f16(symmetric ? std::fmax(-low, high) / kMost8 : std::fmax(high - least, 0.0F) / kMost4);
+    if (!is_finite(block)) {
+        return block;
+    }
     const float scale = from_f16(block.scale);
     const float most = symmetric ? kMost8 : kMost4;
     std::ranges::transform(values, block.codes.begin(), [&](float value) {

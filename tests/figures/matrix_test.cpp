@@ -190,7 +190,7 @@ TEST_CASE("All heads are a layers x heads grid, or sorted", "[all_heads]") {
         const HeadOrder order = row.order;
         CHECK(&row_of(order) == &row);
         CHECK(parse_head_order(row.name) == order);
-        if (order == HeadOrder::Model || order > HeadOrder::Previous) {  // cross attention has no repeated tokens
+        if (order == HeadOrder::Model || order >= HeadOrder::Previous) {  // cross attention has no tokens before
             continue;
         }
         const auto sorted = head_tiles(record, head_statistics(record), AttentionKind::Cross, order);

@@ -125,6 +125,8 @@ run attention -m "$repository/assets/models/en-causal" --find induction -o - --f
 expect "heads of induction are looked for in random words that stand twice" eval 'complains "random words twice: " && complains "from repeated tokens on what followed them before"'
 run attention -m "$repository/assets/models/en-causal" --all-heads --sort induction
 expect "and every head has a score" eval 'says "induction  duplicate" && [ "$(wc -l <out)" -gt 8 ]'
+run attention -m "$repository/assets/models/en-causal" --find induction --text ''
+expect "an empty text is no missing one" misused "--text is empty"
 run attention --find induction
 expect "which a translation model cannot read" refused "give a text that repeats itself"
 run attention -m "$repository/assets/models/en-causal" --all-heads --sort entropy

@@ -109,15 +109,20 @@ TEST_CASE("a text of random words reads as the same pieces twice", "[language]")
 }
 
 TEST_CASE("a text whose weights would not fit into memory is refused before the model reads it", "[language]") {
-    ModelConfig config = tiny_language_config(Architecture::CausalLm);
-    config.max_length = 20'000;
-    const std::unique_ptr<Backend> backend = open_device("cpu", environment_options());
-    const LoadedModel translator = tiny_translator(*backend, config);
-    RecordedText text;
-    text.ids.assign(19'000, 5);
-    text.pieces.assign(text.ids.size(), "a");
-    CHECK_THROWS_WITH(record_attention(*backend, translator.network(), {}, text, {}),
-                      Contains("GB, but at most 2.1 GB are kept: give a shorter text"));
+    for (const auto& [family, kind] : {std::pair(Architecture::CausalLm, AttentionKind::DecoderSelf),
+                                       std::pair(Architecture::MaskedLm, AttentionKind::EncoderSelf)}) {
+        ModelConfig config = tiny_language_config(family);
+        config.max_length = 30'000;
+        const std::unique_ptr<Backend> backend = open_device("cpu", environment_options());
+        const LoadedModel translator = tiny_translator(*backend, config);
+        RecordedText text;
+        text.ids.assign(25'000, 5);
+        text.pieces.assign(text.ids.size(), "a");
+        CHECK_THROWS_WITH(record_attention(*backend, translator.network(), {}, text, {}),
+                          Contains("GB, but at most 2.1 GB are kept: give a shorter text, or choose one layer"));
+        CHECK_THROWS_WITH(record_attention(*backend, translator.network(), {}, text, {.sites = {{kind, 0}}}),
+                          Contains("give a shorter text") && !Contains("choose one layer"));
+    }
 }
 
 TEST_CASE("a causal record shows unknown text as it was written", "[language]") {

@@ -105,6 +105,10 @@ TEST_CASE("Repeated tokens look at what followed them before, or at their earlie
         token.text += std::to_string(&token - record.source.data());
     }
     CHECK_FALSE(head_statistics(record)[1].induction_if_any().has_value());
+    for (const char* rule : {"previous-token", "induction"}) {
+        CHECK_THROWS_WITH(find_heads(whole_record(), {.kind = AttentionKind::Cross}, parse_head_query(rule)),
+                          Catch::Matchers::Contains("its keys are of another text"));
+    }
     CHECK_THROWS_WITH(best("induction"), Catch::Matchers::Contains("no token of the text repeats an earlier one"));
 }
 

@@ -97,7 +97,11 @@ void heads_controls(Controls& ui) {
     }
     kind_and_layer(ui, false);
     ui.heading("Order");
-    if (ui.choice("order", ui.state().order, {"Layers", "Entropy", "Distance", "Sharpness", "Diagonal"})) {
+    std::vector<const char*> orders;
+    for (const HeadOrderRow& row : kHeadOrders) {
+        orders.push_back(row.label);
+    }
+    if (ui.choice("order", ui.state().order, orders)) {
         ui.state().heads_page = 0;
     }
     if (const Page page = page_of(ui.scene()); page.count > 1) {

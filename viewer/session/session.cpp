@@ -48,7 +48,7 @@ Session::~Session() {
     keep_settings();
 }
 
-// Saves what has changed, so that a program that is killed loses nothing.
+// Saves what has changed, so that a program that is killed loses nothing but the size of its window.
 void Session::keep_settings() {
     if (settings_file_.empty() || settings_ == saved_settings_) {
         return;

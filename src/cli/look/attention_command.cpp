@@ -72,7 +72,7 @@ std::string look_at_sentence(const AttentionOptions& options, PictureFormat form
     }
     OpenedEngine opened(options.common, {input_model(options)});
     RecordRequest request = request_for(options, opened.directory().config);
-    if (request.text.empty() && asks_for_places(options)) {
+    if (!options.has_text && asks_for_places(options)) {
         request.text = repeated_text(opened.directory());
         log_line("the text, random words twice: " + request.text.substr(request.text.find_first_not_of(' ')));
     }
@@ -142,7 +142,8 @@ void add_attention_command(CLI::App& app, const OpenOptions& open_options) {
         app.add_subcommand("attention", "Draw the attention of every head, like the paper's figures")->group("Look");
     add_attention_options(*command, *options);
     command->callback([options, command] {
-        if (command->count("--text") + command->count("--corpus") == 0 && !asks_for_places(*options)) {
+        options->has_text = command->count("--text") > 0;
+        if (!options->has_text && command->count("--corpus") == 0 && !asks_for_places(*options)) {
             throw UsageError("--text or --corpus is required");
         }
         show_attention(*options);

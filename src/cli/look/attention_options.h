@@ -17,6 +17,7 @@ namespace headscope {
 struct AttentionOptions {
     CommonOptions common = {};
     RecordRequest request = {};
+    bool has_text = false;  // of the request, which may be empty
     std::string kind;
     std::string output;
     std::string format;
