@@ -403,7 +403,7 @@ expect "a search for a missing word" refused "is not among: 1 7 4 7 <EOS>"
 look --find long-distance --rank 99
 expect "a rank out of range" misused "--rank 9" "the search found"
 look --all-heads --sort size
-expect "an order that there is not" refused "entropy, distance, sharpness or diagonal"
+expect "an order that there is not" refused "entropy, distance, sharpness, diagonal"
 look --text-size nan
 expect "an invalid text size" misused "--text-size: must be a number from 1 to 1000, got nan"
 look --scale nan -o huge.png
