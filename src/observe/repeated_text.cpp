@@ -20,7 +20,14 @@ namespace {
 constexpr int kFewestWords = 4;
 constexpr int kTries = 200;  // of a word
 
-bool is_twice(const std::vector<std::int32_t>& ids, std::size_t half) {
+// Whether a text reads as `half` pieces twice. A vocabulary without an unknown piece may not read it at all.
+bool is_twice(const Tokenizer& tokenizer, const std::string& text, std::size_t half) {
+    std::vector<std::int32_t> ids;
+    try {
+        ids = tokenizer.encode(text);
+    } catch (const Error&) {
+        return false;
+    }
     return ids.size() == 2 * half && std::equal(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(half),
                                                 ids.begin() + static_cast<std::ptrdiff_t>(half));
 }
@@ -42,7 +49,7 @@ std::optional<std::string> find_repeated_text(const ModelDirectory& model, std::
     Random random(seed);
     std::string words;
     std::unordered_set<std::int32_t> chosen;
-    const bool adds_space = is_twice(tokenizer.encode("a a"), 1);
+    const bool adds_space = is_twice(tokenizer, "a a", 1);
     for (std::size_t tries = 0; chosen.size() < count && tries < count * kTries; ++tries) {
         const auto id = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(tokenizer.size())));
         if (tokenizer.vocabulary().piece(id).kind != PieceKind::Normal || chosen.contains(id) ||
@@ -53,7 +60,7 @@ std::optional<std::string> find_repeated_text(const ModelDirectory& model, std::
         word = word.starts_with(' ') ? word : " " + word;
         // A longer text must still read as one piece for each word, and the same in both halves.
         if (word.size() > 2 && word.find_first_of(" \t\n\r", 1) == std::string::npos &&
-            is_twice(tokenizer.encode(twice(words + word, adds_space)), chosen.size() + 1)) {
+            is_twice(tokenizer, twice(words + word, adds_space), chosen.size() + 1)) {
             words += word;
             chosen.insert(id);
         }

@@ -219,8 +219,7 @@ TEST_CASE("A head that is switched off has no number and is the last of every or
             std::fill(head, head + weights.queries * weights.keys, 0.0F);
         }
     }
-    for (const HeadOrder order :
-         {HeadOrder::Entropy, HeadOrder::Distance, HeadOrder::Sharpness, HeadOrder::Diagonal, HeadOrder::Previous}) {
+    for (const HeadOrder order : {HeadOrder::Entropy, HeadOrder::Distance, HeadOrder::Sharpness, HeadOrder::Diagonal}) {
         const auto tiles = head_tiles(record, head_statistics(record), AttentionKind::Cross, order);
         CHECK(std::count_if(tiles.begin(), tiles.end(), [](const HeadTile& tile) { return tile.off; }) == 1);
         CHECK(tiles.back().off);

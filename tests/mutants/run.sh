@@ -178,6 +178,8 @@ baseline() {
         prove_without cuda attention "${GROUPED[@]}"
     fi
     ! is_wanted matmul cuda || prove_without cuda matmul "${FEW_ROWS_F32[@]}"
+    ! is_wanted rotary cuda || prove_without cuda rotary "${NEIGHBOURS[@]}"
+    ! is_wanted search cuda || prove_without cuda search "${LONG_ROWS[@]}"
     ! is_wanted optimizer vulkan || prove_without vulkan optimizer "${NO_TEXELS[@]}"
     ! is_wanted linear vulkan || prove_without vulkan linear
     ! is_wanted attention vulkan || prove_without vulkan attention PATHS=fused-attention
@@ -214,6 +216,9 @@ readonly TF32=(DTYPE=tf32)
 readonly LONG_TF32=(DTYPE=tf32 "CASE=[1, 1, 70, 64]")
 readonly GROUPED=("CASE=[2, 4, 70, 64]")
 readonly FEW_ROWS_F32=(DTYPE=f32 "CASE=[4, 9]")
+# Pairs of neighbours in rows of every length; rows in parts, whose largest logits differ.
+readonly NEIGHBOURS=(CASE=neighbours)
+readonly LONG_ROWS=("CASE=[2, 12296]")
 # The tiles of products in F16, on a device that may have no cooperative matrices.
 readonly EMULATED=(HEADSCOPE_VULKAN_EMULATE_MATRICES=1)
 
@@ -398,13 +403,13 @@ mutant embedding cuda 'a run of ids begins where its lane stands' backends/cuda/
 mutant rotary cuda 'the second column of a pair turns the other way' backends/cuda/rotary.cu \
     'b * cosine[i] + a * turning.sign' 'b * cosine[i] - a * turning.sign'
 mutant rotary cuda 'neighbours are paired as halves are' backends/cuda/rotary.cu \
-    'turning.neighbours ? values[2 * i / N][2 * i % N]' 'turning.neighbours ? values[0][i]'
+    'turning.neighbours ? values[2 * i / N][2 * i % N]' 'turning.neighbours ? values[0][i]' "${NEIGHBOURS[@]}"
 mutant blocks cuda 'the least value is multiplied with half of x' backends/cuda/blocks.cu \
     'high_total += high[i];' ''
 mutant blocks cuda 'codes of 8 bits have no sign' backends/cuda/blocks.cu \
     'static_cast<float>(static_cast<std::int8_t>(byte & 255U))' 'static_cast<float>(byte & 255U)'
 mutant search cuda 'parts of a row are added as if they had one largest logit' backends/cuda/top_k.cu \
-    ' * rescale(own, largest)' ''
+    ' * rescale(own, largest)' '' "${LONG_ROWS[@]}"
 mutant search cuda 'the best of a list is found again' backends/cuda/top_k.cu '++own;' ''
 
 mutant capture seam 'an operand is not declared' src/backend/ops/attention.h \
