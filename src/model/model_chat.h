@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "model/model_directory.h"
-#include "text/chat_template.h"
+#include "text/chat_encoder.h"
 
 namespace headscope {
 
