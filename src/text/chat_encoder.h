@@ -51,6 +51,7 @@ private:
     void add_markers(std::span<const char* const> texts, std::vector<std::string_view>& missing);
     FoundMarker next_marker(std::string_view literal) const;
     bool is_special(const Segment& segment) const;
+    std::vector<Segment> pieces_of(std::string_view text, bool begins) const;
     std::vector<Segment> split(std::string_view text, bool begins) const;
     void check_contents(std::span<const ChatMessage> messages) const;
 
@@ -58,6 +59,7 @@ private:
     std::shared_ptr<const Tokenizer> tokenizer_;
     std::vector<std::int32_t> start_, ends_;
     std::vector<Marker> markers_;
+    std::string_view carrier_;  // a marker that the tokenizer finds in texts, to split what follows one; may be empty
     std::vector<std::string_view> words_;  // of ChatTemplate::words, those that are text
 };
 

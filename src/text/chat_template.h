@@ -62,7 +62,7 @@ struct ChatTemplate {
     std::span<const char*const> signs = {}, other_signs = {};
 };
 
-std::span<const ChatTemplate> chat_templates();
+std::vector<std::string> chat_template_names();
 // Error that lists the names there are.
 const ChatTemplate& chat_template(std::string_view name);
 // The template with this Jinja source; null if it is unknown.
