@@ -247,9 +247,11 @@ bool may_be_gguf_model(const std::string& path) {
 }
 
 ModelDirectory open_gguf(const std::string& path) {
-    auto archive = std::make_shared<const TensorArchive>(open_gguf_archive(path));
+    TensorArchive opened = open_gguf_archive(path);
+    const nlohmann::json metadata = opened.take_objects();  // with every piece, which the tokenizer has, too
+    auto archive = std::make_shared<const TensorArchive>(std::move(opened));
     Problems problems(path);
-    const ForeignConfig config(archive->objects(), path, problems);
+    const ForeignConfig config(metadata, path, problems);
     const GgufFamily& family = family_of(config);
     ModelDirectory model{.path = path, .config = gguf_network(config, family, *archive)};
     open_gguf_tokenizer(config, model.config.target_vocabulary, problems, model);

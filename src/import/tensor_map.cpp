@@ -271,6 +271,9 @@ private:
         if (!turned && row.interleaved_heads == 0 && row.alternating_heads == 0) {
             values.data = theirs.data.subspan(static_cast<std::size_t>(part.first) * row_bytes,
                                               static_cast<std::size_t>(own.rows) * row_bytes);
+            if (const StoredTensor& entry = archive_->entry(name); entry.data.bytes.data() == theirs.data.data()) {
+                values.release = entry.release;
+            }
             take(*part.spec, values);
             return;
         }

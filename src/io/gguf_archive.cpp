@@ -44,7 +44,7 @@ StoredTensor stored(const GgufEntry& entry, const std::string& path, const std::
     tensor.shape = entry.shape;
     const HeldBytes data{file->bytes().subspan(entry.begin, entry.bytes), file};
     tensor.data = data;
-    tensor.release = [data, file] { file->release(data.bytes); };
+    tensor.release = [file](std::span<const std::byte> part) { file->release(part); };
     if (entry.type->unpack == nullptr) {
         tensor.dtype = entry.type->name;
         return tensor;

@@ -127,6 +127,10 @@ MappedTensor SafeTensorsFile::at(const std::string& name) const {
     return {name, *dtype, shape, file_->bytes().subspan(entry.begin, entry.bytes)};
 }
 
+void SafeTensorsFile::release(std::span<const std::byte> part) const {
+    file_->release(part);
+}
+
 void write_safetensors(const std::string& path, const std::vector<TensorToWrite>& tensors,
                        const std::map<std::string, std::string>& metadata) {
     const std::vector<const TensorToWrite*> ordered = in_file_order(tensors);

@@ -40,6 +40,8 @@ public:
 
     // Error for an unknown name, with similar names, and for an unsupported dtype or rank.
     MappedTensor at(const std::string& name) const;
+    // Lets go of the memory of a tensor's data, or of a part; who reads it again has it again.
+    void release(std::span<const std::byte> part) const;
 
 private:
     std::string path_;

@@ -22,7 +22,7 @@ TensorArchive open_safetensors_archive(const std::string& path) {
         tensor.dtype = entry.dtype;
         tensor.shape = entry.shape;
         tensor.data = {file->bytes().subspan(entry.begin, entry.bytes), file};
-        tensor.release = [data = tensor.data.bytes, file] { file->release(data); };
+        tensor.release = [file](std::span<const std::byte> part) { file->release(part); };
         tensors.push_back(std::move(tensor));
     }
     return {path, std::move(tensors), header.metadata};

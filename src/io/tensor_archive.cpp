@@ -195,7 +195,7 @@ const StoredTensor& TensorArchive::entry(const std::string& name) const {
 
 void TensorArchive::release(const std::string& name) const {
     if (const StoredTensor& tensor = entry(name); tensor.release) {
-        tensor.release();
+        tensor.release(tensor.data.bytes);
     }
 }
 

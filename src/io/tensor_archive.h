@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tensor/dtype.h"
@@ -45,8 +46,8 @@ struct StoredTensor {
     std::function<HeldBytes()> unpack;
     // What the data are, if rows of whole blocks of quantised numbers. unpack() gives the numbers.
     const GgufType* blocks = nullptr;
-    // Lets go of the memory into which the data are mapped; who reads them again has them again.
-    std::function<void()> release;
+    // Lets go of the memory into which a part of the data is mapped; who reads it again has it again.
+    std::function<void(std::span<const std::byte>)> release;
 };
 
 class TensorArchive {
@@ -72,6 +73,8 @@ public:
     // What the file holds besides tensors: the plain values of a pickle, metadata of safetensors, scalars and strings
     // of CTranslate2, texts such as "special:model.yml" of an npz.
     const nlohmann::json& objects() const { return objects_; }
+    // For who needs them no longer than it takes to open a model.
+    nlohmann::json take_objects() { return std::exchange(objects_, {}); }
 
 private:
     std::string path_;

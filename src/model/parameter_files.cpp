@@ -43,8 +43,11 @@ public:
                 const std::vector<float> widened = widened_rows(tensors, found);
                 take(spec, {DType::F32, found.shape, std::as_bytes(std::span(widened)), file_, spec.name});
             } else {
-                take(spec, {found.dtype, found.shape, found.data, file_, spec.name});
+                WeightValues values{found.dtype, found.shape, found.data, file_, spec.name};
+                values.release = [&](std::span<const std::byte> part) { tensors.release(part); };
+                take(spec, values);
             }
+            tensors.release(found.data);
         }
         for (const SafeTensorsEntry& entry : tensors.entries()) {
             if (!known.contains(entry.name)) {

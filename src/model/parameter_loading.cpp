@@ -21,6 +21,31 @@ namespace headscope {
 
 namespace {
 
+// What elements of a tensor, whole blocks if there are such, take in its file.
+std::size_t bytes_of(const WeightValues& from, std::size_t elements) {
+    return from.blocks == nullptr ? elements * size_of(from.dtype)
+                                  : elements / from.blocks->elements * from.blocks->bytes;
+}
+
+// Lets go of what has been read of a tensor's file, so that file and weights are not both held.
+class ReadPart {
+public:
+    explicit ReadPart(const WeightValues& from) : from_(from) {}
+
+    void up_to(std::size_t elements) {
+        constexpr std::size_t kAtOnce = std::size_t{1} << 22U;
+        const std::size_t end = bytes_of(from_, elements);
+        if (from_.release && end - begin_ >= kAtOnce) {
+            from_.release(from_.data.subspan(begin_, end - begin_));
+            begin_ = end;
+        }
+    }
+
+private:
+    const WeightValues& from_;
+    std::size_t begin_ = 0;
+};
+
 // Elements converted at a time, few enough to stay in the processor's cache.
 constexpr std::size_t kPiece = std::size_t{1} << 15U;
 
@@ -52,11 +77,10 @@ void widen_plain(DType dtype, const std::byte* from, std::span<Real> to) {
 template <class Real>
 void widen(const WeightValues& from, std::size_t first, std::span<Real> to) {
     if (from.blocks == nullptr) {
-        return widen_plain(from.dtype, from.data.data() + first * size_of(from.dtype), to);
+        return widen_plain(from.dtype, from.data.data() + bytes_of(from, first), to);
     }
-    const auto bytes = [&](std::size_t elements) { return elements / from.blocks->elements * from.blocks->bytes; };
     std::vector<float> values(to.size());
-    if (!unpack_blocks(*from.blocks, from.data.subspan(bytes(first), bytes(to.size())), values)) {
+    if (!unpack_blocks(*from.blocks, from.data.subspan(bytes_of(from, first), bytes_of(from, to.size())), values)) {
         bad_scale(from);
     }
     std::copy(values.begin(), values.end(), to.begin());
@@ -108,6 +132,7 @@ void load_pieces(Backend& backend, const WeightValues& from, const Tensor& to) {
     const Tensor flat = to.reshape({to.elements()});
     const auto total = static_cast<std::size_t>(to.elements());
     std::vector<Real> piece(std::min(total, kPiece));
+    ReadPart read(from);
     for (std::size_t first = 0; first < total; first += kPiece) {
         const std::span<Real> values(piece.data(), std::min(kPiece, total - first));
         widen(from, first, values);
@@ -120,6 +145,7 @@ void load_pieces(Backend& backend, const WeightValues& from, const Tensor& to) {
         }
         backend.upload(flat.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(values.size())),
                        values.data(), values.size_bytes());
+        read.up_to(first + values.size());
     }
 }
 
@@ -137,6 +163,7 @@ void load_rounded(Backend& backend, const WeightValues& from, const Tensor& to, 
     const std::int64_t rows = to.shape[0];
     const std::int64_t columns = rows == 0 ? 1 : to.elements() / rows;
     const std::int64_t at_once = std::max<std::int64_t>(static_cast<std::int64_t>(kPiece) / columns, 1);
+    ReadPart read(from);
     for (std::int64_t first = 0; first < rows; first += at_once) {
         const auto count = static_cast<std::size_t>(std::min(at_once, rows - first));
         const auto width = static_cast<std::size_t>(columns);
@@ -149,6 +176,7 @@ void load_rounded(Backend& backend, const WeightValues& from, const Tensor& to, 
         }
         backend.upload(to.narrow(0, first, std::ssize(own)), rounded.data(), rounded.size());
         from_host(backend, scales.narrow(0, first, std::ssize(own)), own);
+        read.up_to(static_cast<std::size_t>(first) * width + values.size());
     }
 }
 
@@ -177,6 +205,7 @@ void load_blocks(Backend& backend, const WeightValues& from, const Var& to, cons
     RowsInBlocks piece(columns, form);
     std::vector<float> values(kept ? 0 : width);
     const std::byte* block = from.data.data();
+    ReadPart read(from);
     for (std::int64_t first = 0; first < rows; first += at_once) {
         const std::int64_t end = std::min(first + at_once, rows);
         for (std::int64_t i = 0; kept && i < (end - first) * blocks_in_row; ++i, block += from.blocks->bytes) {
@@ -192,6 +221,7 @@ void load_blocks(Backend& backend, const WeightValues& from, const Var& to, cons
             }
         }
         piece.upload(backend, to, first);
+        read.up_to(static_cast<std::size_t>(end) * width);
     }
 }
 

@@ -24,6 +24,8 @@ struct WeightValues {
     std::span<const std::byte> data;
     std::string file, name;  // where they are from, for messages
     const GgufType* blocks = nullptr;
+    // Lets go of the memory into which a part of `data` is mapped, once it has been read; null where it is not mapped.
+    std::function<void(std::span<const std::byte>)> release = nullptr;
 };
 using TakeWeight = std::function<void(const ParameterSpec&, const WeightValues&)>;
 

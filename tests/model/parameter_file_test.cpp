@@ -52,6 +52,31 @@ private:
     std::string file_;
 };
 
+// Counts the bytes of a source's tensors, and those that are released after they have been read.
+class ReleaseWatcher final : public WeightSource {
+public:
+    explicit ReleaseWatcher(const std::string& file) : source_(own_weights(file)) {}
+
+    void read(const std::vector<ParameterSpec>& table, const TakeWeight& take) const override {
+        source_->read(table, [&](const ParameterSpec& spec, WeightValues values) {
+            total += values.data.size();
+            const std::byte* next = values.data.data();
+            values.release = [&, release = values.release](std::span<const std::byte> part) {
+                CHECK(part.data() == next);
+                next += part.size();
+                released += part.size();
+                release(part);
+            };
+            take(spec, values);
+        });
+    }
+
+    mutable std::size_t total = 0, released = 0;
+
+private:
+    std::shared_ptr<const WeightSource> source_;
+};
+
 std::string load_error(const ModelConfig& config, const std::string& file) {
     const auto backend = open_device("cpu");
     Parameters parameters(*backend, config, false);
@@ -156,4 +181,23 @@ TEST_CASE("a value above the range of F16 is an error, not an infinity") {
     // The old directory is still there, and no unfinished one.
     CHECK(open_model_directory(written.path).config == written.model.config);
     CHECK_FALSE(fs::exists(written.path + ".tmp"));
+}
+
+TEST_CASE("a file lets go of what has been read while it is converted") {
+    TemporaryFolder folder;
+    ModelConfig config = small_config();
+    config.d_model = 64;
+    config.source_vocabulary = config.target_vocabulary = 33'000;  // 4 MB in F16
+    const auto backend = open_device("cpu");
+    Parameters original(*backend, config, false);
+    original.initialise(5);
+    save_parameters(*backend, folder.file("f16"), original, DType::F16, "");
+    const auto loaded = [&](const WeightSource& source, const WeightStorage& storage) {
+        Parameters parameters(*backend, config, false, storage);
+        load_parameters(*backend, source, parameters);
+        return to_host<float>(*backend, parameters.flat_values());
+    };
+    const ReleaseWatcher watched(folder.file("f16"));
+    CHECK(loaded(watched, {}) == loaded(*own_weights(folder.file("f16")), {}));
+    CHECK(watched.released > watched.total / 2);
 }
