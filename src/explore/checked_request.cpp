@@ -137,6 +137,10 @@ CheckedRequest check_request(const LoadedModel& translator, const ExploreRequest
     try {
         check_options(translator.model().config, request);
         checked.search = translator.search_options(request.search);
+        if (request.layer.has_value()) {
+            checked.sites = {*request.layer};
+            checked.problem = missing_head(translator.model().config, *request.layer, 1);
+        }
         read_texts(translator.model(), request, checked);
     } catch (const Error& error) {
         checked.problem = error.what();

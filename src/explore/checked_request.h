@@ -25,6 +25,7 @@ struct CheckedRequest {
     std::vector<AttentionEdit> edits = {};
     std::int64_t source_pads = 0;
     int candidates = 0;
+    std::vector<AttentionSite> sites = {};  // to record; empty: all
 };
 
 // Never throws for an invalid request: the error is in `problem`.

@@ -42,6 +42,9 @@ struct ExploreRequest {
     std::vector<AttentionEdit> edits = {};  // a later edit of the same row wins
     std::int64_t source_pads = 0;           // requires a target
     int candidates = 10;                    // most likely next tokens kept per step, at most 64
+    // The layer whose weights alone are recorded; empty: those of all. For texts that give more than `most_weights`.
+    std::optional<AttentionSite> layer = {};
+    std::int64_t most_weights = kMostWeights;
     bool operator==(const ExploreRequest&) const = default;
 };
 
@@ -83,7 +86,7 @@ struct BeamNode {
 };
 
 struct Exploration {
-    AttentionRecord record;  // all sites; empty after an error
+    AttentionRecord record;  // all sites, or that of the request's layer; empty after an error
     std::string source;
     std::string translation;          // or the continuation, or the text with filled masks
     std::size_t prompt = 0;           // of `steps`: the first ones, which a causal language model's prompt gives
@@ -98,7 +101,8 @@ struct Exploration {
     double seconds = 0.0;
     // The request's edits that had no effect; set once `finished`.
     std::vector<AttentionEdit> without_effect = {};
-    std::string problem;  // the error, if any
+    std::string problem;         // the error, if any
+    bool only_by_layer = false;  // the error is that the weights of all layers are too many; those of any one are not
 };
 
 // The effect of ablating one head on a given output, which Exploration::log_probability measures.

@@ -60,16 +60,26 @@ Explorer::Explorer(Backend& backend, const LoadedModel& translator, Compute comp
 
 Exploration Explorer::explore(const ExploreRequest& request, const Progress& progress) const {
     CheckedRequest checked = check_request(translator_, request);
+    bool only_by_layer = false;
     if (checked.problem.empty()) {
-        const bool has_source = traits(model().config.architecture).reads_source;
+        const ModelConfig& config = model().config;
+        const bool has_source = traits(config.architecture).reads_source;
         const RecordedText text =
             has_source ? checked.target.value_or(RecordedText()) : checked.target.value_or(checked.source);
-        checked.problem =
-            too_many_weights(model().config, WeightCollector(), checked.source, checked.source_pads, text);
+        const auto too_many = [&](const std::vector<AttentionSite>& sites) {
+            return too_many_weights(config, WeightCollector(sites), checked.source, checked.source_pads, text,
+                                    request.most_weights);
+        };
+        checked.problem = too_many(checked.sites);
+        only_by_layer = !checked.problem.empty() && checked.sites.empty() &&
+                        std::ranges::all_of(kinds_of(config), [&](AttentionKind kind) {
+                            return too_many({{kind, 0}}).empty();
+                        });
     }
     if (!checked.problem.empty()) {
         Exploration failed;
         failed.problem = checked.problem;
+        failed.only_by_layer = only_by_layer;
         failed.finished = true;
         return labelled(std::move(failed), request);
     }
@@ -132,7 +142,7 @@ Exploration Explorer::read(const CheckedRequest& request, const Progress& progre
     const Model& network = translator_.network();
     const ModelConfig& config = model().config;
     const Tokenizer& tokenizer = *model().target_tokenizer;
-    WeightCollector collector;
+    WeightCollector collector(request.sites);
     EditingObserver observer(request.edits, request.source_length, &collector);
     Context ctx{.backend = backend_, .observer = &observer, .compute = compute_};
     Exploration result;

@@ -32,6 +32,9 @@ struct SiteWeights {
     }
 };
 
+// The most weights that one pass keeps, 2 GB: the device, the transfer and the record each hold them for a moment.
+constexpr std::int64_t kMostWeights = std::int64_t{1} << 29;
+
 // A language model reads one text: a causal one in `target_in`, a masked one in `source`.
 struct AttentionRecord {
     std::vector<RecordedToken> source;     // encoder input, with its end and pads

@@ -78,7 +78,7 @@ AttentionRecord make_record(const ModelConfig& config, const RecordedText& sourc
 namespace {
 
 std::string too_many_weights(const ModelConfig& config, const AttentionObserver& observer, std::int64_t source_length,
-                             std::int64_t target_length) {
+                             std::int64_t target_length, std::int64_t most) {
     double weights = 0.0;
     std::size_t sites = 0;
     for (const AttentionKind kind : {AttentionKind::EncoderSelf, AttentionKind::DecoderSelf, AttentionKind::Cross}) {
@@ -91,25 +91,25 @@ std::string too_many_weights(const ModelConfig& config, const AttentionObserver&
             }
         }
     }
-    if (weights <= static_cast<double>(kMostWeights)) {
+    if (weights <= static_cast<double>(most)) {
         return {};
     }
     constexpr double kGigabyte = 1e9 / sizeof(float);
     return fmt::format(
         "the attention weights of {} tokens take {:.1f} GB, but at most {:.1f} GB are kept: give a shorter text{}",
-        std::max(source_length, target_length), weights / kGigabyte, static_cast<double>(kMostWeights) / kGigabyte,
+        std::max(source_length, target_length), weights / kGigabyte, static_cast<double>(most) / kGigabyte,
         sites > 1 ? ", or choose one layer with headscope attention --layer" : "");
 }
 
 }  // namespace
 
 std::string too_many_weights(const ModelConfig& config, const AttentionObserver& observer, const RecordedText& source,
-                             std::int64_t source_pads, const RecordedText& target) {
+                             std::int64_t source_pads, const RecordedText& target, std::int64_t most) {
     const auto target_length = static_cast<std::int64_t>(target_in_ids(config, target).size());
     const std::int64_t source_length = traits(config.architecture).reads_source
                                            ? static_cast<std::int64_t>(source_ids(source).size()) + source_pads
                                            : target_length;  // a language model's only text
-    return too_many_weights(config, observer, source_length, target_length);
+    return too_many_weights(config, observer, source_length, target_length, most);
 }
 
 Memory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads) {

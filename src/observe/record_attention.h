@@ -22,13 +22,10 @@ struct RecordOptions {
 AttentionRecord record_attention(Backend& backend, const Model& model, const RecordedText& source,
                                  const RecordedText& target, const RecordOptions& options);
 
-// The most weights that one pass keeps, 2 GB: the device, the transfer and the record each hold them for a moment.
-constexpr std::int64_t kMostWeights = std::int64_t{1} << 29;
-
 // Why an observer cannot keep what it wants of a pass over these texts, of which a language model's is the target: more
-// than kMostWeights. Empty if it can.
+// than `most` weights. Empty if it can.
 std::string too_many_weights(const ModelConfig& config, const AttentionObserver& observer, const RecordedText& source,
-                             std::int64_t source_pads, const RecordedText& target);
+                             std::int64_t source_pads, const RecordedText& target, std::int64_t most = kMostWeights);
 
 // Building blocks for other passes. Returns I32 [1, padded length], filled up with pads.
 Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<std::int32_t> ids, std::int64_t at_least);

@@ -285,3 +285,32 @@ TEST_CASE("requests that a language model cannot answer say why", "[language]") 
     CHECK_THAT(causal.explorer.importance(prompt()).problem, Contains("a continuation is required"));
     CHECK(problem(causal, {.source = "", .search = {.max_extra = 2}}).empty());  // an empty prompt is a prompt
 }
+
+TEST_CASE("of a text with too many weights those of one layer are recorded", "[explore][language]") {
+    const TinyExplorer tiny = tiny_language(Architecture::CausalLm);
+    ExploreRequest request = prompt();
+    request.target = "sees the big cat";
+    const Exploration whole = tiny.explorer.explore(request);
+    REQUIRE(whole.record.sites.size() == 2);
+    const SiteWeights& second = whole.record.sites.back();
+    request.most_weights = std::ssize(second.values);
+    const Exploration refused = tiny.explorer.explore(request);
+    CHECK_THAT(refused.problem, Contains("give a shorter text"));
+    CHECK(refused.only_by_layer);
+    CHECK(refused.record.sites.empty());
+
+    request.layer = second.site;
+    const Exploration one = tiny.explorer.explore(request);
+    CHECK(one.problem.empty());
+    REQUIRE(one.record.sites.size() == 1);
+    CHECK(one.record.sites.front().site == second.site);
+    CHECK(one.record.sites.front().values == second.values);
+    CHECK(one.log_probability == Approx(whole.log_probability));
+
+    --request.most_weights;
+    CHECK_THAT(tiny.explorer.explore(request).problem, Contains("give a shorter text"));
+    request.layer.reset();
+    CHECK_FALSE(tiny.explorer.explore(request).only_by_layer);
+    request.layer = AttentionSite{kCausal, 2};
+    CHECK_THAT(tiny.explorer.explore(request).problem, Contains("must be between 1 and 2, got 3"));
+}

@@ -5,8 +5,10 @@
 
 #include "tests/viewer/language_model.h"
 #include "viewer/panels/panel_drawing.h"
+#include "viewer/panels/parts.h"
 #include "viewer/session/masking.h"
 #include "viewer/session/rows.h"
+#include "viewer/session/text_notes.h"
 #include "viewer/session/wording.h"
 
 using namespace headscope;
@@ -154,4 +156,38 @@ TEST_CASE("A saved view of a language model shows the same again", "[session][fa
     settle(session);
     CHECK(panel_json(session.scene(), PanelId::Time) == before);
     CHECK(errors_of(session).empty());
+}
+
+TEST_CASE("Of a long text the layer shown is read, and another one when it is chosen", "[session][family]") {
+    const TemporaryFolder folder;
+    SessionOptions options =
+        on_cpu(write_language_model(folder, "causal", Architecture::CausalLm), sentence("the small dog"));
+    options.view.state.target = "";
+    options.view.state.chosen.reset();
+    options.most_weights = [&] {
+        Session whole(options, [] {});
+        settle(whole);
+        return std::ssize(result_of(whole).record.sites.front().values);
+    }();
+    Session session(options, [] {});
+    for (const int layer : {1, 2, 1}) {
+        session.state().layer = layer;
+        settle(session);
+        REQUIRE(result_of(session).record.sites.size() == 1);
+        CHECK(result_of(session).record.sites.front().site.layer == layer - 1);
+        CHECK(missing_figure(session.scene()).empty());
+        CHECK_THAT(note_on_length(session.scene()), Contains("only the weights of the layer shown"));
+        CHECK(shown_site(session.scene()).layer == layer - 1);
+        check_panels(session);
+        session.state().panel = PanelId::Figure;
+    }
+    session.state().edits = {{.site = {AttentionKind::DecoderSelf, 0}, .head = 2}};
+    settle(session);
+    CHECK(result_of(session).record.sites.size() == 1);
+    CHECK(edits_answered(session.scene()));
+    CHECK(original_answered(session.scene()));
+    session.state().text = "dog";
+    settle(session);
+    CHECK(result_of(session).record.sites.size() == 2);
+    CHECK(note_on_length(session.scene()).empty());
 }

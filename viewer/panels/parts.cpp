@@ -122,7 +122,11 @@ std::string missing_attention(const Scene& scene, const Side& side) {
         return fmt::format("This model has no {} attention.", headscope::name_of(kind));
     }
     const AttentionRecord& record = side.shown->record;
-    return recorded(record, {kind, selection_of(scene, record).layer - 1})
+    const AttentionSite site{kind, selection_of(scene, record).layer - 1};
+    if (side.answered.has_value() && side.answered->layer.has_value() && side.answered->layer != site) {
+        return "Computing \u2026";
+    }
+    return recorded(record, site)
                ? ""
                : fmt::format("This attention appears with the first word of the {}.", noun_of(scene));
 }
@@ -213,12 +217,12 @@ std::vector<SelectedAttention> step_contents(const Scene& scene) {
 }
 
 bool edits_answered(const Scene& scene) {
-    return scene.main.shown != nullptr && scene.main.answered == request_of(scene.state, *scene.main.model);
+    return scene.main.shown != nullptr && scene.main.answered == request_of(scene, scene.main);
 }
 
 bool original_answered(const Scene& scene) {
     return scene.main.original != nullptr && scene.main.original->problem.empty() &&
-           scene.main.answered_original == without_edits(request_of(scene.state, *scene.main.model));
+           scene.main.answered_original == without_edits(request_of(scene, scene.main));
 }
 
 }  // namespace headscope::viewer

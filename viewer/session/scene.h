@@ -26,6 +26,8 @@ struct Side {
     // The requests of `shown` and `original`, which stay until the first result of a new request.
     std::optional<ExploreRequest> answered = {};
     std::optional<ExploreRequest> answered_original = {};
+    // That with too many weights to keep those of all layers at once.
+    std::optional<ExploreRequest> too_long = {};
     void forget_answers() {
         shown = original = nullptr;
         answered.reset();
@@ -44,8 +46,9 @@ struct Scene {
     std::shared_ptr<const BlockWeights> weights = {};
     std::shared_ptr<const TrainingRun> run = {};             // null for a model directory
     std::shared_ptr<const ExperimentTable> experiment = {};  // that the training is a trial of
-    int hovered_word = -1;  // the column under the pointer, which overrides the selected one
-    int hovered_step = -1;  // the step of the decoding under the pointer, likewise
+    int hovered_word = -1;                     // the column under the pointer, which overrides the selected one
+    int hovered_step = -1;                     // the step of the decoding under the pointer, likewise
+    std::int64_t most_weights = kMostWeights;  // that are kept at once, see ExploreRequest
 };
 
 // Why a side has no result, other than that one is awaited; empty if it has one.
@@ -53,8 +56,8 @@ inline std::string why_empty(const Side& side) {
     return side.shown == nullptr ? side.problem : side.shown->problem;
 }
 
-// What the model has to compute for this state.
-ExploreRequest request_of(const ViewState& state, const Opened& model);
+// What a side's model has to compute for this state.
+ExploreRequest request_of(const Scene& scene, const Side& side);
 // A text as the model reads it: a parser reads the words of a treebank.
 std::string text_for(const Opened& model, const std::string& text);
 // The sentences of the state's text, of which the request has one, until the next call; null if the model reads any

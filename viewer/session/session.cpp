@@ -26,7 +26,7 @@ Session::Session(const SessionOptions& options, std::function<void()> wake)
       open_device_(options.open_device),
       search_path_(options.search_path),
       precision_(options.precision),
-      scene_{.state = options.view.state},
+      scene_{.state = options.view.state, .most_weights = options.most_weights},
       settings_(options.settings),
       saved_settings_(options.settings),
       settings_file_(options.settings_file),

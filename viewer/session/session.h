@@ -33,6 +33,7 @@ struct SessionOptions {
     ViewerSettings settings = {};
     Worker::OpenDevice open_device = {};                  // empty: the registry's
     std::vector<std::filesystem::path> search_path = {};  // folders with `models`
+    std::int64_t most_weights = kMostWeights;             // that are kept at once, see ExploreRequest
 };
 
 class Session {

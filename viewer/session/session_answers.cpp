@@ -97,7 +97,9 @@ void Session::show_experiment(const Opened& opened) {
 
 void Session::handle(Client& client, Side& side, const Explored& explored) {
     const bool done = complete(*explored.exploration);
-    if (explored.tag == client.shown_tag) {
+    if (explored.tag == client.shown_tag && explored.exploration->only_by_layer) {
+        side.too_long = client.asked;  // and is asked for again with the layer
+    } else if (explored.tag == client.shown_tag) {
         side.shown = explored.exploration;
         side.answered = client.asked;
         client.exploring = !done;

@@ -37,31 +37,17 @@ std::string shown_text(const ViewState& state, const Opened& model) {
     return parts == nullptr ? state.text : parts->sentences[static_cast<std::size_t>(shown_sentence(state, *parts))];
 }
 
-// Both sides of a comparison read the sentence that the main one chooses: each may split the text elsewhere.
-ExploreRequest request_of(const Scene& scene, const Side& side) {
-    ExploreRequest request = request_of(scene.state, *side.model);
-    const auto& main = scene.main.model;
-    if (&side == &scene.main) {
-        return request;
-    }
-    if (!scene.state.second.empty()) {
-        request.source = text_for(*side.model, scene.state.second);
-        request.target.reset();  // it is the first text's
-    } else if (main.has_value() && !side.model->terminals.has_value()) {
-        request.source = shown_text(scene.state, *main);
-    }
-    return request;
-}
-
 }  // namespace
 
 std::string text_for(const Opened& model, const std::string& text) {
     return model.terminals.has_value() ? fmt::format("{}", fmt::join(penn_words(text), " ")) : text;
 }
 
-ExploreRequest request_of(const ViewState& state, const Opened& model) {
-    ExploreRequest request = request_of(state, model.config.architecture);
-    request.source = text_for(model, shown_text(state, model));
+ExploreRequest request_of(const Scene& scene, const Side& side) {
+    const Opened& model = *side.model;
+    ExploreRequest request = request_of(scene.state, model.config.architecture);
+    request.source = text_for(model, shown_text(scene.state, model));
+    request.most_weights = scene.most_weights;
     if (model.config.generation == Generation::MaskPredict) {  // its answer is why it shows only its map
         request.search.beam.reset();
         request.search.length_penalty.reset();
@@ -69,6 +55,17 @@ ExploreRequest request_of(const ViewState& state, const Opened& model) {
     }
     if (model.terminals.has_value()) {
         request.search.max_extra = kExtraSymbols;
+    }
+    // Both sides of a comparison read the sentence that the main one chooses: each may split the text elsewhere.
+    const std::optional<Opened>& main = scene.main.model;
+    if (&side != &scene.main && !scene.state.second.empty()) {
+        request.source = text_for(model, scene.state.second);
+        request.target.reset();  // it is the first text's
+    } else if (&side != &scene.main && main.has_value() && !model.terminals.has_value()) {
+        request.source = shown_text(scene.state, *main);
+    }
+    if (side.too_long == request) {
+        request.layer = shown_site(scene);
     }
     return request;
 }

@@ -11,7 +11,7 @@ namespace headscope::viewer {
 std::optional<ExploreRequest> found_request(const Scene& scene) {
     const Side& side = scene.main;
     if (!side.model.has_value() || side.shown == nullptr || !side.shown->finished || !side.answered.has_value() ||
-        *side.answered != request_of(scene.state, *side.model)) {
+        *side.answered != request_of(scene, side)) {
         return std::nullopt;
     }
     return with_target(*side.answered, *side.shown);

@@ -22,6 +22,9 @@ std::string text_of(const RecordedToken& token) {
 
 std::string note_on_length(const Scene& scene) {
     const Side& side = scene.main;
+    if (side.answered.has_value() && side.answered->layer.has_value()) {
+        return "The text is long: only the weights of the layer shown are kept. Each other one takes another pass.";
+    }
     const PartsOfText* found = side.model.has_value() ? parts_of(scene.state, *side.model) : nullptr;
     if (found == nullptr) {
         return "";
