@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """A GGUF file in `headscope complete` and in llama.cpp (`pip install xllamacpp`), by turns.
 
-    llama_cpp_peer.py MODEL.gguf [--headscope PATH] [--threads N] [--tokens N] [--repeats N]
+    llama_cpp_peer.py MODEL.gguf [--headscope PATH] [--threads N] [--tokens N] [--repeats N] [--native LLAMA_BENCH]
 
 Greedy, on the CPU. "decoding" is of the tokens behind the first ones, so that starting, reading the file and the prompt do
 not count; "prompt" is of a long prompt without what a short one takes. Both in tokens a second, by the clock, and by the
-processors' time ("cpu"), which counts on a busy machine; medians of the repeats. Prints one JSON object, with the most
-memory that `headscope` held and how many characters of the texts are the same.
+processors' time ("cpu"), which counts on a busy machine; medians of the repeats. "native" is llama.cpp's own `llama-bench`,
+compiled for this machine, on as many pieces; by the clock only. "two_at_once" is what each of two `headscope` keeps of its
+speed alone when both decode at the same time. Prints one JSON object, with the most memory that `headscope` held and how
+many characters of the texts are the same.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import resource
@@ -78,6 +81,29 @@ class Llama:
         return answer["choices"][0]["text"], seconds
 
 
+class Native:
+    """llama-bench: pieces a second of a prompt and of decoding."""
+
+    def __init__(self, options, prompt):
+        self.command = [options.native, "-m", options.model, "-t", str(options.threads), "-p", str(prompt), "-n",
+                        str(options.tokens), "-r", "1", "-o", "json"]
+
+    def speeds(self):
+        rows = json.loads(subprocess.run(self.command, check=True, capture_output=True, text=True).stdout)
+        return {"prompt" if row["n_prompt"] else "decoding": row["avg_ts"] for row in rows}
+
+
+def at_once(program, tokens):
+    """The seconds that each of two decodings takes beside the other."""
+    def seconds(count):
+        return program.complete(PROMPT, count)[1][0]
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        short = list(pool.map(seconds, [SHORT] * 2))
+        long = list(pool.map(seconds, [tokens] * 2))
+    return difference(long, short)
+
+
 def difference(longer, shorter):
     return [one - other for one, other in zip(longer, shorter)]
 
@@ -89,12 +115,15 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--native", help="llama-bench of a llama.cpp compiled for this machine")
     options = parser.parse_args()
     ours = Headscope(options)
     programs = {"headscope": ours, "llama_cpp": Llama(options)}
     decoding = {name: [] for name in programs}
     reading = {name: [] for name in programs}
-    texts = {}
+    prompt_tokens = ours.pieces(LONG) - ours.pieces(PROMPT)
+    native = Native(options, prompt_tokens) if options.native else None
+    texts, native_speeds, beside = {}, [], []
     for _ in range(options.repeats):
         for name, program in programs.items():
             _, short = program.complete(PROMPT, SHORT)
@@ -102,14 +131,22 @@ def main():
             _, prompt = program.complete(LONG, SHORT)
             decoding[name].append(difference(long, short))
             reading[name].append(difference(prompt, short))
+        beside += at_once(ours, options.tokens)
+        if native:
+            native_speeds.append(native.speeds())
     report = {"threads": options.threads, "tokens": options.tokens,
-              "prompt_tokens": ours.pieces(LONG) - ours.pieces(PROMPT), "megabytes": round(ours.megabytes)}
+              "prompt_tokens": prompt_tokens, "megabytes": round(ours.megabytes)}
     for what, seconds, tokens in (("decoding", decoding, options.tokens - SHORT),
                                   ("prompt", reading, report["prompt_tokens"])):
         for place, clock in enumerate(("", "_cpu")):
             speeds = {name: tokens / statistics.median(one[place] for one in seconds[name]) for name in programs}
             report[what + clock] = {name: round(speed, 1) for name, speed in speeds.items()}
             report[what + clock]["ratio"] = round(speeds["headscope"] / speeds["llama_cpp"], 2)
+            if native and not clock:
+                fastest = statistics.median(one[what] for one in native_speeds)
+                report[what] |= {"native": round(fastest, 1), "ratio_native": round(speeds["headscope"] / fastest, 2)}
+    alone = statistics.median(seconds[0] for seconds in decoding["headscope"])
+    report["two_at_once"] = [round(alone / max(beside), 2), round(alone / min(beside), 2)]
     same = os.path.commonprefix([text.strip() for text in texts.values()])
     print(json.dumps({**report, "same_characters": len(same)}))
 

@@ -4,7 +4,7 @@
     python3 tests/golden/compare_gguf.py HEADSCOPE MODEL.gguf
 
 Needs torch, transformers, accelerate and gguf (PyPI). Of 512 pieces of English: equal ids, each log-probability within
-2e-3; 24 pieces that continue a sentence are equal; so are the weights of all heads, within 1e-4.
+2e-3, and the likeliest next piece the same in at least 510; 24 pieces that continue a sentence are equal; so are the weights of all heads, within 1e-4.
 """
 import json
 import pathlib
@@ -32,6 +32,13 @@ def check(name, holds, detail=""):
     return holds
 
 
+def shown(piece):
+    """A piece of a byte-level or a SentencePiece vocabulary, as Headscope shows both."""
+    for theirs, ours in (("\u0120", "\u2581"), ("\u010a", "\u21b5"), ("\n", "\u21b5")):
+        piece = piece.replace(theirs, ours)
+    return piece
+
+
 @torch.no_grad()
 def main():
     transformers.logging.set_verbosity_error()
@@ -48,10 +55,17 @@ def main():
     scores = json.loads(run(program, "score", path, "--device", "cpu", "--json", "--text", "-", text=text + "\n"))
     scores = [token["log_probability"] for token in scores["tokens"]]
     expected = torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), -1)
+    likeliest = [shown(one) for one in tokenizer.convert_ids_to_tokens(expected.argmax(-1))]
     expected = [float(expected[i, ids[i + 1]]) for i in range(len(ids) - 1)]
     scores = scores[len(scores) - len(expected) - 1:-1] if len(scores) > len(expected) else scores
     worst = max(abs(one - other) for one, other in zip(scores, expected))
     good &= check("log-probabilities", worst < 2e-3, f"{worst:.1e}")
+    lens = json.loads(run(program, "attention", path, "--device", "cpu", "--lens", "--text", text, "--output", "-",
+                          "--format", "json"))
+    found = [position["candidates"][0]["piece"] for position in lens["layers"][-1]["positions"]]
+    same = sum(shown(one) == other for one, other in zip(found, likeliest))
+    good &= check(f"likeliest of {len(likeliest)}", len(found) == len(likeliest) and same >= len(likeliest) - 2,
+                  f"{same} the same")
 
     prompt = torch.tensor([tokenizer(SENTENCE).input_ids])
     greedy = model.generate(prompt, max_new_tokens=24, do_sample=False)[0]
