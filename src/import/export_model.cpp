@@ -13,6 +13,7 @@
 
 #include "import/exporting.h"
 #include "io/atomic_file.h"
+#include "model/model_chat.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -138,10 +139,11 @@ std::vector<std::string> options_left_out(const ModelDirectory& model, ExportFor
         "force_end", "allow_unknown",     "allow_start",         "source_language", "target_language", "iterations",
         "lengths",   "split_longer_than", "early_stopping",      "renormalize"};
     std::vector<std::string> remarks;
-    const nlohmann::json choices =
-        model.decoding != nullptr && format != ExportFormat::HuggingFace ? *model.decoding : nlohmann::json::object();
+    const nlohmann::json choices = model.decoding != nullptr ? *model.decoding : nlohmann::json::object();
     for (const auto& [key, value] : choices.items()) {
-        if (!known.contains(key) && value != 0) {
+        if (key == kChatKey) {
+            remarks.emplace_back("the chat template is left out: its Jinja source is not known here");
+        } else if (format != ExportFormat::HuggingFace && !known.contains(key) && value != 0) {
             remarks.push_back(
                 fmt::format("the decoding option \"{}\" is left out: the format has no place for it", key));
         }

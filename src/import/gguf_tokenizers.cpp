@@ -12,6 +12,7 @@
 
 #include "import/gguf.h"
 #include "io/proto_wire.h"
+#include "model/model_chat.h"
 #include "support/check.h"
 #include "text/added_tokens.h"
 #include "text/segmenter.h"
@@ -244,7 +245,8 @@ Tokenizer sentencepiece(const ForeignConfig& config, const GgufPieces& pieces, c
 }
 
 // Texts also end with a turn or a message, if the file has pieces for these.
-void read_gguf_ends(const ForeignConfig& config, std::int64_t rows, ModelDirectory& model) {
+void read_gguf_decoding(const ForeignConfig& config, std::int64_t rows, ModelDirectory& model) {
+    json decoding = json::object();
     std::vector<std::int32_t> ends{model.config.frame.eos_id};
     for (const char* key : {"tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
         const std::int32_t id = piece_id(config, key, rows);
@@ -253,7 +255,13 @@ void read_gguf_ends(const ForeignConfig& config, std::int64_t rows, ModelDirecto
         }
     }
     if (ends.front() >= 0 && ends.size() > 1) {
-        model.decoding = std::make_shared<const json>(json{{"ends", ends}});
+        decoding["ends"] = ends;
+    }
+    if (const std::string jinja = config.text("tokenizer.chat_template", ""); !jinja.empty()) {
+        decoding[kChatKey] = chat_of_jinja(jinja);
+    }
+    if (!decoding.empty()) {
+        model.decoding = std::make_shared<const json>(std::move(decoding));
         model.decoding_origin = config.file();
     }
 }
@@ -298,7 +306,7 @@ void open_gguf_tokenizer(const ForeignConfig& config, std::int64_t rows, Problem
     }
     frame.eos_id = special.eos;
     frame.unk_id = model.target_tokenizer->unk_id();
-    read_gguf_ends(config, rows, model);
+    read_gguf_decoding(config, rows, model);
     if (config.boolean("tokenizer.ggml.add_eos_token", false)) {
         problems.add(config.file(), "\"tokenizer.ggml.add_eos_token\" is true: only false is supported");
     }

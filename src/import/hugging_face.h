@@ -80,6 +80,11 @@ enum class SentencePieceIds : std::uint8_t { Fairseq, Camembert, T5, Mt5, Pegasu
 // tokenizer_config.json without the keys whose value is null, an empty object if it is missing. Error that names file
 // and key for a value of another type than readers expect.
 nlohmann::json tokenizer_settings(const std::string& folder);
+
+// The Jinja source of the folder's chat template: a file of its own, or a key of tokenizer_config.json, which may list
+// several by name. Empty if there is none.
+std::string chat_source(const std::string& folder);
+
 // One tokenizer for both sides, by the files that there are, and the id of the unknown piece. Without any file, texts
 // are ids, and a remark says so.
 void open_tokenizers(const std::string& folder, Problems& problems, ModelDirectory& model,

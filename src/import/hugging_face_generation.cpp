@@ -11,6 +11,7 @@
 #include "import/hugging_face.h"
 #include "import/hugging_face_generation_keys.h"
 #include "io/strict_json.h"
+#include "model/model_chat.h"
 
 namespace headscope {
 
@@ -370,6 +371,9 @@ void read_generation(const std::string& folder, const json& config, Problems& pr
         }
     }
     name_what_is_not_obeyed(generation, !path.empty());
+    if (const std::string jinja = generation.causal() ? chat_source(folder) : ""; !jinja.empty()) {
+        generation.choices[kChatKey] = chat_of_jinja(jinja);
+    }
     model.decoding = std::make_shared<const json>(std::move(generation.choices));
     model.decoding_origin = path.empty() ? (std::filesystem::path(folder) / "config.json").string() : path;
 }

@@ -11,6 +11,7 @@
 #include "infer/translation.h"
 #include "io/config_reader.h"
 #include "model/family.h"
+#include "model/model_chat.h"
 #include "support/check.h"
 #include "support/usage_error.h"
 
@@ -174,7 +175,15 @@ DecodingChoices decoding_choices_of(const ModelDirectory& model) {
 DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::string& file,
                                        const ModelDirectory* model) {
     DecodingChoices choices;
-    set_choices(choices, json, file, model);
+    nlohmann::json options = json;
+    if (options.is_object() && options.contains(kChatKey)) {
+        check_chat(options[kChatKey], file);
+        if (model != nullptr) {
+            require_obeyed(file, fmt::format("{}: \"{}\"", file, kChatKey), kCompletes, model->config);
+        }
+        options.erase(kChatKey);
+    }
+    set_choices(choices, options, file, model);
     for (const DecodingKey& key : decoding_keys()) {
         if (!key.of_model && !key.chosen(key, choices).is_null()) {
             throw Error(

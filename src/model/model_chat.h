@@ -22,8 +22,8 @@ void check_chat(const nlohmann::json& value, const std::string& file);
 // Whether the model says which template it was trained with, a known one.
 bool has_chat_template(const ModelDirectory& model);
 
-// The named template, or else the model's. Error if the model has none, or an unknown one, which it prints; and if its
-// vocabulary lacks the markers.
+// The named template, or else the model's. Error for a model that is no causal one, that has no template, or an unknown
+// one, which it prints, or whose vocabulary lacks the markers.
 ChatEncoder chat_encoder(const ModelDirectory& model, const std::string& name = "");
 
 }  // namespace headscope

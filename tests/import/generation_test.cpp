@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "broken_model.h"
+#include "import/export_model.h"
 #include "model/parameters.h"
 #include "tests/infer/translate_text.h"
 
@@ -72,6 +73,28 @@ TEST_CASE("outputs with options of generation_config.json are those of transform
         const std::vector<std::string> texts = item["texts"];
         CHECK(outputs_of(*backend, folder.model.path(), texts) == item["outputs"].get<std::vector<Ids>>());
     }
+}
+
+TEST_CASE("a folder's chat template is a file, a key, or one of several by name", "[generation][chat]") {
+    const BrokenModel model("hf-gpt2");
+    const std::string chatml =
+        "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>'}}"
+        "{% endfor %}";
+    const auto chat = [&] { return open_model(model.path()).decoding->value("chat", json()); };
+    CHECK(chat().is_null());
+    const auto set = [&](const json& value) {
+        model.change_json("tokenizer_config.json", [&](json& settings) { settings["chat_template"] = value; });
+    };
+    set(chatml);
+    CHECK(chat() == "chatml");
+    set({{{"name", "tools"}, {"template", "{{ tools }}"}}, {{"name", "default"}, {"template", "{{ own }}"}}});
+    CHECK(chat() == json{{"jinja", "{{ own }}"}});
+    model.write("chat_template.jinja", chatml);
+    CHECK(chat() == "chatml");
+
+    // An export says that it lacks it.
+    CHECK(options_left_out(open_model(model.path()), ExportFormat::HuggingFace) ==
+          std::vector<std::string>{"the chat template is left out: its Jinja source is not known here"});
 }
 
 TEST_CASE("an imported copy keeps the options of generation_config.json", "[generation]") {

@@ -9,6 +9,7 @@
 
 #include "backend/precision.h"
 #include "import/open_model.h"
+#include "model/model_chat.h"
 #include "registry/registry.h"
 #include "tests/import/tiny_llama.h"
 #include "tests/io/temporary_folder.h"
@@ -54,6 +55,30 @@ TEST_CASE("a GGUF file's texts end with a turn and a message, too", "[gguf]") {
     const ModelDirectory model = open_model(folder.write("two.gguf", llama.file()));
     REQUIRE(model.decoding != nullptr);
     CHECK(model.decoding->at("ends").get<Ids>() == Ids{1, 3});
+}
+
+TEST_CASE("a GGUF file's chat template is known by its Jinja source", "[gguf][chat]") {
+    const TemporaryFolder folder;
+    TinyLlama llama;
+    llama.texts["tokenizer.chat_template"] = "{{ bos_token }}{{ messages }}";
+    const ModelDirectory unknown = open_model(folder.write("unknown.gguf", llama.file()));
+    CHECK(unknown.remarks.empty());
+    CHECK_THAT(error_of([&] { chat_encoder(unknown); }),
+               Contains("unknown.gguf has a chat template that is unknown here") &&
+                   Contains("It is:\n{{ bos_token }}{{ messages }}"));
+    llama.texts["tokenizer.chat_template"] =
+        "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>'}}"
+        "{% endfor %}";
+    const ModelDirectory known = open_model(folder.write("known.gguf", llama.file()));
+    REQUIRE(known.decoding != nullptr);
+    CHECK(known.decoding->at("chat") == "chatml");
+    CHECK_THAT(error_of([&] { chat_encoder(known); }),
+               Contains("known.gguf lacks <|im_start|>, <|im_end|> of the chat template chatml"));
+    llama.texts.erase("tokenizer.chat_template");
+    const ModelDirectory none = open_model(folder.write("none.gguf", llama.file()));
+    CHECK_THAT(error_of([&] { chat_encoder(none); }), Contains("none.gguf has no chat template: it continues texts"));
+    CHECK_THAT(error_of([&] { chat_encoder(none, "olmo"); }),
+               Contains("lacks <|endoftext|> of the chat template olmo"));
 }
 
 TEST_CASE("what Gemma's GGUF files leave out", "[gguf]") {

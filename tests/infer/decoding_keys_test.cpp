@@ -206,6 +206,24 @@ TEST_CASE("an unknown decoding option is refused with a similar one") {
     CHECK(choices == DecodingChoices{});
 }
 
+TEST_CASE("decoding.json names the chat template") {
+    const auto complaint = [](const nlohmann::json& chat) {
+        return error_of([&] { parse_decoding_choices({{"chat", chat}}, "decoding.json"); });
+    };
+    CHECK(parse_decoding_choices({{"chat", "gemma"}, {"beam", 2}}, "decoding.json") == DecodingChoices{.beam = 2});
+    CHECK(complaint({{"jinja", "{{ messages }}"}}).empty());
+    CHECK_THAT(complaint("jemma"), Contains("decoding.json: \"chat\": there is no chat template 'jemma'; known are"));
+    CHECK_THAT(complaint(7), Contains("decoding.json: \"chat\" must be the name of a chat template, found number"));
+    CHECK_THAT(complaint({{"jinja", 7}}), Contains("decoding.json: \"chat.jinja\""));
+    CHECK_THAT(complaint(nlohmann::json::object()), Contains("decoding.json: \"chat.jinja\""));
+    CHECK_THAT(complaint({{"jinja", "x"}, {"name", "y"}}), Contains("\"chat.name\" is unknown"));
+    DecodingChoices choices;
+    CHECK_THAT(error_of([&] {
+                   set_choices(choices, {{"chat", "gemma"}}, "request");
+               }),
+               Contains("\"chat\" is unknown"));
+}
+
 TEST_CASE("decoding.json holds what a model's author may choose") {
     for (const DecodingKey& key : decoding_keys()) {
         INFO(key.key);
