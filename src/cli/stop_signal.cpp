@@ -26,6 +26,13 @@ void unblock(const sigset_t& signals) {
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
+sigset_t interrupt() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    return signals;
+}
+
 }  // namespace
 
 void listen_for_stop() {
@@ -51,6 +58,25 @@ void end_by_stop_signal() {
         unblock(stop_signals());
         std::raise(stop);
     }
+}
+
+void hold_interrupts() {
+    const sigset_t signals = interrupt();
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+bool take_interrupt() {
+    const sigset_t signals = interrupt();
+    const timespec now{};
+    return sigtimedwait(&signals, nullptr, &now) == SIGINT;
+}
+
+Interruptible::Interruptible() {
+    unblock(interrupt());
+}
+
+Interruptible::~Interruptible() {
+    hold_interrupts();
 }
 
 }  // namespace headscope

@@ -16,4 +16,18 @@ bool stop_requested();
 // was none.
 void end_by_stop_signal();
 
+// For a program that talks with its user: SIGINT ends an answer, not the program. From now on this thread and those
+// that it starts later hold it back. Call it before any other thread starts.
+void hold_interrupts();
+// Whether a SIGINT that was held back came since the last call.
+bool take_interrupt();
+// While one exists, SIGINT ends the program.
+class Interruptible {
+public:
+    Interruptible();
+    Interruptible(const Interruptible&) = delete;
+    Interruptible& operator=(const Interruptible&) = delete;
+    ~Interruptible();
+};
+
 }  // namespace headscope

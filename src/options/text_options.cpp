@@ -6,13 +6,16 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "options/option_values.h"
 #include "options/terminal.h"
 #include "support/check.h"
+#include "text/chat_template.h"
 
 namespace headscope {
 
@@ -44,6 +47,16 @@ CLI::Option* add_text(CLI::App& command, CLI::Option* file) {
     return command.add_option_function<std::string>("--text", read_as_input, "This text instead of a FILE")
         ->group("Data")
         ->excludes(file);
+}
+
+CLI::Option* add_chat_template(CLI::App& command, std::string& name) {
+    const std::vector<std::string> names = chat_template_names();
+    return command
+        .add_option("--template", name,
+                    fmt::format("Chat template that turns messages into a prompt:\n{}", fmt::join(names, ", ")))
+        ->type_name("NAME")
+        ->check(CLI::IsMember(names).description(""))  // too long for the line of the option
+        ->default_str("the model's");
 }
 
 CLI::Option* add_output(CLI::App& command) {

@@ -50,6 +50,10 @@ mkdir -p site-packages/onnx/backend/test/data
 ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node
 "$headscope" make-task digits --output data/digits --pairs 2000 --valid 8 --test 8 >/dev/null && cp data/digits/{train,valid}.tsv .
 for task in causal masked; do "$headscope" train --text my.txt --task $task --output runs/$task --steps 2 2>/dev/null; done
+cp -r "$repository/tests/import/models/hf-gpt2" runs/sft
+"$headscope" import runs/sft --output runs/talks 2>/dev/null && rm -r runs/sft && mv runs/talks runs/sft
+echo '{"chat": "olmo"}' >runs/sft/decoding.json
+printf 'mo\n' >messages.txt
 cd .. || exit 1
 
 # Sets options in `arguments`, replacing existing values.
@@ -122,6 +126,7 @@ for command in "${commands[@]}"; do
     rm -rf desk/out
     mkdir -p desk/out
     if [ "$command" != train ]; then ln -s ../runs/causal desk/out/lm && ln -s ../runs/masked desk/out/masked; fi
+    if [ "$command" = chat ]; then ln -s ../runs/sft desk/out/sft; fi
     if [ "$command" = plot ]; then mkdir -p desk/out/digits && cp desk/runs/first/log.jsonl desk/out/digits/; fi
     # shellcheck disable=SC2086 # "make-task digits" is two words
     examples $command >examples.txt

@@ -18,14 +18,14 @@ using Ids = std::vector<std::int32_t>;
 
 namespace {
 
-constexpr std::int32_t kMaskId = 4;
+constexpr std::int32_t kForcedMask = 4;
 
 ModelConfig language_config(Architecture architecture) {
     ModelConfig config = tiny_config();
     config.architecture = architecture;
     const bool masked = architecture == Architecture::MaskedLm;
     (masked ? config.decoder_layers : config.encoder_layers) = 0;
-    config.frame.mask_id = masked ? kMaskId : -1;
+    config.frame.mask_id = masked ? kForcedMask : -1;
     config.max_length = 12;
     return config;
 }
@@ -70,7 +70,7 @@ std::vector<ForcedToken> one_by_one(Backend& backend, const std::vector<const Mo
                 if (position == 0 || position + 1 == ids.size()) {
                     continue;
                 }
-                seen[position - bounds[block]] = kMaskId;
+                seen[position - bounds[block]] = kForcedMask;
             } else {
                 seen.resize(position - bounds[block] + 1);
                 ++predicted;

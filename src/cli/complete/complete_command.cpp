@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/complete/end_name.h"
 #include "cli/input_descriptor.h"
 #include "cli/json_output.h"
 #include "cli/opened_engine.h"
@@ -42,16 +43,6 @@ struct CompleteOptions {
     DecodingChoices choices;  // over the model's
     int samples = 1;
 };
-
-const char* name_of(EndReason end) {
-    switch (end) {
-        case EndReason::EndOfSentence: return "end";
-        case EndReason::Limit: return "limit";
-        case EndReason::Stop: return "stop";
-        case EndReason::Unusable: break;
-    }
-    return "unusable";
-}
 
 Json json_of(const Tokenizer& tokenizer, const Translation& completion) {
     Json tokens = Json::array();
