@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 
 #include "backend/ops/search.h"
+#include "infer/conversation.h"
 #include "infer/decoding_keys.h"
 #include "infer/filler.h"
 #include "infer/framed_line.h"
 #include "model/family.h"
 #include "model/generator.h"
+#include "model/model_chat.h"
 #include "observe/family_labels.h"
 #include "support/check.h"
 
@@ -90,7 +92,10 @@ void read_pair(const ModelDirectory& model, const ExploreRequest& request, Check
 
 void read_prompt(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
     const Tokenizer& tokenizer = *model.target_tokenizer;
-    checked.source = encode_language_text(model, request.source);
+    checked.source = request.chat ? encode_message(model, request.source) : encode_language_text(model, request.source);
+    if (request.chat) {
+        checked.search.ends = reply_ends(std::move(checked.search.ends), chat_encoder(model), model.config);
+    }
     checked.prompt = checked.source.ids.size();
     if (checked.prompt == 0 && model.config.frame.bos_id < 0) {
         throw Error("the prompt is empty, but the model's texts start with a piece: give it some text");
@@ -118,6 +123,9 @@ void read_masked(const ModelDirectory& model, const ExploreRequest& request, Che
 
 void read_texts(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
     require_left_to_right(model.config);
+    if (request.chat) {
+        require_architecture(model, Architecture::CausalLm);
+    }
     if (traits(model.config.architecture).reads_source) {
         read_pair(model, request, checked);
         return;

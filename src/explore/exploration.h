@@ -32,6 +32,7 @@ struct AttentionEdit {
 // each token to fill in. Its target is the continuation, or the tokens that fill the masks.
 struct ExploreRequest {
     std::string source;
+    bool chat = false;  // the source is a message in the model's chat template, and its continuation a reply
     // If set, the model reads this target (one teacher-forced pass) instead of searching for one. An empty continuation
     // reads the prompt alone. A masked model takes only `target_tokens`.
     std::optional<std::string> target = {};

@@ -8,6 +8,7 @@
 #include "infer/framed_line.h"
 #include "infer/masked_text.h"
 #include "model/family.h"
+#include "model/model_chat.h"
 #include "observe/words.h"
 #include "support/check.h"
 
@@ -75,6 +76,15 @@ void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const
     }
 }
 
+void check_length(const RecordedText& text, const ModelConfig& config) {
+    const std::int64_t length = std::ssize(text.ids) + 1 - first_predicted(config);
+    if (length > config.max_length) {
+        throw Error(
+            fmt::format("the text has {} tokens including its beginning, but the model takes at most {}: shorten it",
+                        length, config.max_length));
+    }
+}
+
 // The number of target tokens that the decoder reads, without its start: all of its output except the last token, which
 // is the end of sentence if it was reached. A language model also reads the last one, if that fits.
 std::size_t decoder_input_size(const ModelConfig& config, const RecordedText& target) {
@@ -127,15 +137,32 @@ RecordedText encode_language_text(const ModelDirectory& model, std::string_view 
         encoded.end = token_text(tokenizer, config, config.frame.eos_id);
     } else {
         encoded = encode_text(*model.target_tokenizer, text);
-        const std::int64_t length = std::ssize(encoded.ids) + 1 - first_predicted(config);
-        if (length > config.max_length) {
-            throw Error(
-                fmt::format("the text has {} tokens including its beginning, but the model takes at most {}: "
-                            "shorten it",
-                            length, config.max_length));
-        }
+        check_length(encoded, config);
     }
     encoded.ended = false;
+    return encoded;
+}
+
+RecordedText encode_message(const ModelDirectory& model, std::string_view text) {
+    const ModelConfig& config = model.config;
+    const ChatEncoder encoder = chat_encoder(model);
+    RecordedText encoded;
+    encoded.ids = encoder.encode(std::vector<ChatMessage>{{ChatRole::User, std::string(text)}}, ChatEnd::Reply).ids;
+    encoded.word_pieces = marks_continuations(*model.target_tokenizer);
+    encoded.ended = false;
+    if (first_predicted(config) == 0) {  // the model's start is before every recorded text
+        if (encoded.ids.front() != config.frame.bos_id) {
+            throw Error(
+                fmt::format("{}: the chat template {} does not begin with the piece with which the model's "
+                            "texts begin: its heads are not recorded",
+                            model.path, encoder.chat().name));
+        }
+        encoded.ids.erase(encoded.ids.begin());
+    }
+    for (const std::int32_t id : encoded.ids) {
+        encoded.pieces.push_back(shown_piece(*model.target_tokenizer, model.target_tokenizer->piece(id)));
+    }
+    check_length(encoded, config);
     return encoded;
 }
 

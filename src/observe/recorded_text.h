@@ -39,6 +39,8 @@ RecordedText encode_target(const ModelDirectory& model, const Frame& frame, std:
 // The prompt of a causal language model, or the text of a masked one, in which each "[MASK]" is one masked token. Error
 // if it is too long for the model.
 RecordedText encode_language_text(const ModelDirectory& model, std::string_view text);
+// The same for a message of the user in the model's chat template, up to the beginning of the reply.
+RecordedText encode_message(const ModelDirectory& model, std::string_view text);
 // From a decoder's output, which begins with `given` tokens that are not of the text and ends with eos if that was
 // reached.
 RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::span<const std::int32_t> ids,

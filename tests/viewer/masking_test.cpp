@@ -178,4 +178,9 @@ TEST_CASE("A language model has one kind of attention, and searches of its own",
     CHECK(translation.search.beam == 4);
     CHECK_FALSE(translation.search.max_extra.has_value());
     CHECK(request_of(scene.state, Architecture::MaskedLm).search == DecodingChoices{});
+
+    CHECK_FALSE(completion.chat);
+    scene.state.chat = true;
+    CHECK(request_of(scene.state, Architecture::CausalLm).chat);
+    CHECK_FALSE(request_of(scene.state, Architecture::EncoderDecoder).chat);
 }

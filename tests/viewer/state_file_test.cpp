@@ -53,6 +53,7 @@ SavedView random_view(std::uint64_t seed) {
     state.length_penalty = static_cast<double>(below(random, 3'000'000)) / 1e6;
     state.continuation_beam = 1 + below(random, 3);
     state.max_tokens = 1 + below(random, kMaxTokens);
+    state.chat = coin(random);
     for (int i = below(random, 4); i > 0; --i) {
         state.edits.push_back(random_edit(random));
     }

@@ -70,6 +70,7 @@ viewer::SavedView view_of(const ViewOptions& given) {
     if (options.text.has_value()) {
         viewer::new_sentence(view.state, *options.text);
     }
+    view.state.chat = view.state.chat || options.chat;
     if (!options.target.empty()) {
         view.state.target = options.target;
     }
@@ -106,6 +107,7 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
     command.option_defaults()->group("View");
     command.add_option("--open", options.open, "A saved view (Ctrl+S)")->type_name("FILE");
     command.add_option("--text", options.text, "Start with this sentence or prompt")->check(some_text);
+    command.add_flag("--chat", options.chat, "The text is a message to a causal language model, in its chat template");
     command.add_option("--target", options.target,
                        "Read this translation or continuation instead of searching for one");
     add_decoding_flags(command, options.languages, {"source_language", "target_language"});

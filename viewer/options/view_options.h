@@ -15,6 +15,7 @@ struct ViewOptions {
     std::string path;  // a saved view, or a folder like --model
     std::optional<std::string> text;
     std::string target;
+    bool chat = false;
     DecodingChoices languages;
     std::string open;
     std::string panel;

@@ -71,6 +71,7 @@ ExploreRequest request_of(const ViewState& state, Architecture family) {
         request.search.beam = state.continuation_beam;
         request.search.length_penalty = 0.0;
         request.search.max_extra = state.max_tokens;
+        request.chat = state.chat;
     }
     return request;
 }

@@ -68,6 +68,7 @@ struct ViewState {
     double length_penalty = 0.6;  // of a translation
     int continuation_beam = 1;    // of a causal language model
     int max_tokens = 24;          // of a continuation
+    bool chat = false;            // a causal language model reads the text as a message in its chat template
     std::vector<AttentionEdit> edits = {};
     std::string second = {};  // the other text, to compare with and to take values from; empty: none
 

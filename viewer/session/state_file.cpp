@@ -218,6 +218,9 @@ json write_state(const ViewState& state) {
     if (state.max_tokens != usual.max_tokens) {
         out["max_tokens"] = state.max_tokens;
     }
+    if (state.chat != usual.chat) {
+        out["chat"] = state.chat;
+    }
     if (state.second != usual.second) {
         out["second"] = state.second;
     }
@@ -277,6 +280,7 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
     state.continuation_beam =
         static_cast<int>(numbers.integer("continuation_beam", state.continuation_beam, 1, SearchOptions::kMaxBeam));
     state.max_tokens = static_cast<int>(numbers.integer("max_tokens", state.max_tokens, 1, kMaxTokens));
+    state.chat = reader.boolean("chat", state.chat);
     state.second = reader.text("second");
     state.panel = reader.choice_of("panel", panel_names(), state.panel);
     state.kind = reader.choice_of("kind", kKinds, state.kind);

@@ -7,6 +7,7 @@
 
 #include "explore/explorer.h"
 #include "model/family.h"
+#include "model/model_chat.h"
 #include "observe/repeated_text.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -350,6 +351,7 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
         .config = directory.config,
         .tokenizer = directory.target_tokenizer->type(),
         .terminals = terminals_in(*directory.target_tokenizer),
+        .chats = has_chat_template(directory),
         .repeated = find_repeated_text(directory).value_or(""),
         .device = device.info.id,
         .device_name = device.info.name,

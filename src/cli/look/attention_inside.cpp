@@ -20,7 +20,8 @@ namespace {
 // With a target: the given one, or the model's own.
 ExploreRequest request_for(OpenedEngine& opened, const AttentionOptions& options) {
     const FamilyTraits& family = traits(opened.directory().config.architecture);
-    ExploreRequest request{.source = options.request.text, .search = options.request.choices};
+    ExploreRequest request{
+        .source = options.request.text, .chat = options.request.chat, .search = options.request.choices};
     if (!options.request.target.empty()) {
         request.target = options.request.target;
         return request;

@@ -83,6 +83,10 @@ constexpr const char* kExamples =
 void add_record_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Data");
     command.add_option("--text", options.request.text, "The source sentence, or the text of a language model");
+    command
+        .add_flag("--chat", options.request.chat,
+                  "The text is a message to a causal language model, in its chat template")
+        ->needs("--text");
     command.add_option("--target", options.request.target, "The target sentence; without it the model translates");
     command.add_option("--kind", options.kind, "encoder, decoder or cross")
         ->default_str("encoder, or the only one of a language model");

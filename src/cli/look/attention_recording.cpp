@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "infer/conversation.h"
 #include "infer/framed_line.h"
 #include "model/family.h"
+#include "model/model_chat.h"
 #include "observe/decoding_recorder.h"
 #include "observe/family_labels.h"
 #include "observe/record_attention.h"
@@ -44,16 +46,19 @@ std::vector<AttentionSite> recorded_sites(const AttentionSelection& selection, c
 AttentionRecord record_language(Backend& backend, const LoadedModel& translator, const RecordRequest& request,
                                 const RecordOptions& record) {
     const ModelDirectory& model = translator.model();
-    RecordedText text = encode_language_text(model, request.text);
+    RecordedText text = request.chat ? encode_message(model, request.text) : encode_language_text(model, request.text);
     if (text.ids.empty()) {
         throw UsageError("--text is empty");
     }
     if (request.max_tokens > 0) {
-        const SearchOptions search =
+        SearchOptions search =
             translator.search_options({.beam = request.choices.beam, .max_extra = request.max_tokens});
-        const TextResult found =
-            translator.translate({{.text = request.text, .number = 1}}, {.search = search, .compute = record.compute})
-                .front();
+        SourceLine prompt{.text = request.text, .number = 1};
+        if (request.chat) {
+            prompt = {.text = {}, .number = 1, .ids = target_in_ids(model.config, text)};
+            search.ends = reply_ends(std::move(search.ends), chat_encoder(model), model.config);
+        }
+        const TextResult found = translator.translate({prompt}, {.search = search, .compute = record.compute}).front();
         if (!found.problem.empty()) {
             throw Error(found.problem);
         }
@@ -69,6 +74,9 @@ AttentionRecord record_for(Backend& backend, const LoadedModel& translator, cons
     const RecordOptions record{.sites = recorded_sites(request.selection, model.config),
                                .source_pads = request.pads,
                                .compute = chosen_arithmetic(backend, request.precision).compute};
+    if (request.chat) {
+        require_architecture(model, Architecture::CausalLm);
+    }
     if (!traits(model.config.architecture).reads_source) {
         return record_language(backend, translator, request, record);
     }

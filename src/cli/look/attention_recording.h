@@ -13,6 +13,7 @@ namespace headscope {
 
 struct RecordRequest {
     std::string text;
+    bool chat = false;        // the text is a message in the model's chat template
     std::string target;       // empty: the model's own translation
     DecodingChoices choices;  // beam and languages
     std::int64_t pads = 0;
