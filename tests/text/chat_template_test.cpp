@@ -124,11 +124,11 @@ TEST_CASE("what a model learns of a conversation are replies with their ends", "
     const ChatMessages messages{{ChatRole::User, "Say it"},
                                 {ChatRole::Assistant, "Yes"},
                                 {ChatRole::User, "Again"},
-                                {ChatRole::Assistant, "\nNo"}};
+                                {ChatRole::Assistant, "\n\nNo"}};
     const ChatIds whole = encoder.encode(messages, ChatEnd::Closed);
-    CHECK(replied_text(*tokenizer, whole) == "Yes<|im_end|>\nNo<|im_end|>");
+    CHECK(replied_text(*tokenizer, whole) == "Yes<|im_end|>\n\nNo<|im_end|>");
 
-    // The reply's line break is not joined with the one before it, as it would be in the text.
+    // The reply's line breaks are not joined with the one before them, as they would be in the text.
     const ChatIds opened = encoder.encode(std::span(messages).first(3), ChatEnd::Reply);
     CHECK(std::ranges::equal(opened.ids, std::span(whole.ids).first(opened.ids.size())));
     CHECK(replied_text(*tokenizer, opened) == "Yes<|im_end|>");
