@@ -45,6 +45,19 @@ TEST_CASE("a conversation leaves out its oldest exchanges when the context is fu
     CHECK(kept[6] == ChatMessage{ChatRole::Assistant, "reply3"});
 }
 
+TEST_CASE("a conversation leaves room for a reply", "[chat]") {
+    const std::int64_t prompt = kAroundExchange + 2 + kAroundUser + 1;
+    const auto left_out = [&](std::int64_t longest) {
+        Conversation chat(chatml_of_bytes(), "", longest, 6);
+        static_cast<void>(chat.ask("a"));
+        chat.take("b");
+        static_cast<void>(chat.ask("c"));
+        return chat.left_out();
+    };
+    CHECK(left_out(prompt + 5) == 0);  // the last token of a reply is not read
+    CHECK(left_out(prompt + 4) == 1);
+}
+
 TEST_CASE("a message that does not fit leaves a conversation as it is", "[chat]") {
     Conversation chat(chatml_of_bytes(), "", 60, 6);
     static_cast<void>(chat.ask("one"));
