@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "observe/head_statistics.h"
+#include "observe/head_search.h"
 
 namespace headscope {
 
@@ -23,8 +23,11 @@ struct HeadOrderRow {
     // What a head has of it; none in a text that has nothing to measure. Null: the entropy is shown, and not sorted by.
     std::optional<double> (*value)(const HeadStatistics& head);
     bool least_first = false;
-    bool of_places = false;  // in any text that repeats itself, whatever it says: repeated_text()
+    bool asks_for_places = false;  // as a PlaceRule
 };
+constexpr HeadOrderRow of_places(HeadOrder order, const PlaceRule& rule) {
+    return {order, rule.name, rule.label, rule.by, rule.legend, 2, "", rule.value, false, true};
+}
 inline constexpr std::array<HeadOrderRow, 8> kHeadOrders{
     {{HeadOrder::Model, "model", "Layers", "layer", "Entropy in bits", 1, " bits", nullptr},
      {HeadOrder::Entropy, "entropy", "Entropy", "entropy", "By entropy in bits, the least first", 1, " bits",
@@ -36,14 +39,9 @@ inline constexpr std::array<HeadOrderRow, 8> kHeadOrders{
       [](const HeadStatistics& one) -> std::optional<double> { return one.sharpness; }},
      {HeadOrder::Diagonal, "diagonal", "Diagonal", "their diagonal", "By the share of the diagonal and its neighbours",
       2, "", [](const HeadStatistics& one) -> std::optional<double> { return one.on_diagonal(); }},
-     {HeadOrder::Previous, "previous-token", "Previous", "the previous token", "By the weight on the token before", 2,
-      "", [](const HeadStatistics& one) { return one.previous_if_any(); }, false, true},
-     {HeadOrder::Induction, "induction", "Induction", "induction",
-      "By the weight of repeated tokens on what followed them before: induction", 2, "",
-      [](const HeadStatistics& one) { return one.induction_if_any(); }, false, true},
-     {HeadOrder::Duplicate, "duplicate-token", "Duplicate", "duplicate tokens",
-      "By the weight of repeated tokens on their earlier places", 2, "",
-      [](const HeadStatistics& one) { return one.duplicate_if_any(); }, false, true}}};
+     of_places(HeadOrder::Previous, kPlaceRules[0]),
+     of_places(HeadOrder::Induction, kPlaceRules[1]),
+     of_places(HeadOrder::Duplicate, kPlaceRules[2])}};
 
 const HeadOrderRow& row_of(HeadOrder order);
 // Otherwise Error lists the names.

@@ -1,14 +1,12 @@
 #include "observe/head_search.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "observe/head_statistics.h"
 #include "support/check.h"
 #include "support/usage_error.h"
 
@@ -90,24 +88,10 @@ Measure structured(const SelectedAttention& content, const HeadStatistics& stati
         fmt::format("{:.2f} beyond what all words look at, {:.2f} on the diagonal", mean, statistics.on_diagonal())};
 }
 
-struct PlaceRule {
-    HeadRule rule;
-    const char* name;
-    const char* what;
-    std::optional<double> (*value)(const HeadStatistics& head);
-};
-constexpr std::array<PlaceRule, 3> kPlaceRules{
-    {{HeadRule::PreviousToken, "previous-token", "on the token before",
-      [](const HeadStatistics& one) { return one.previous_if_any(); }},
-     {HeadRule::Induction, "induction", "from repeated tokens on what followed them before",
-      [](const HeadStatistics& one) { return one.induction_if_any(); }},
-     {HeadRule::DuplicateToken, "duplicate-token", "from repeated tokens on their earlier places",
-      [](const HeadStatistics& one) { return one.duplicate_if_any(); }}}};
-
 Measure at_places(const HeadStatistics& statistics, const PlaceRule& rule) {
     const std::optional<double> value = rule.value(statistics);
     return {value.has_value() && !statistics.off, value.value_or(0.0),
-            fmt::format("{:.2f} {}", value.value_or(0.0), rule.what)};
+            fmt::format("{:.2f} {}", value.value_or(0.0), rule.found)};
 }
 
 const PlaceRule* place_rule(HeadRule rule) {
@@ -179,9 +163,14 @@ HeadQuery parse_head_query(const std::string& text) {
             return {rule.rule};
         }
     }
-    throw UsageError("unknown head search '" + text +
-                     "'; must be link=WORD,WORD, long-distance, long-distance=WORD, anaphora=WORD, structure, "
-                     "previous-token, induction or duplicate-token");
+    std::string places;
+    for (const PlaceRule& rule : kPlaceRules) {
+        places += fmt::format("{}{}", &rule == &kPlaceRules.back() ? " or " : ", ", rule.name);
+    }
+    throw UsageError(
+        fmt::format("unknown head search '{}'; must be link=WORD,WORD, long-distance, long-distance=WORD, "
+                    "anaphora=WORD, structure{}",
+                    text, places));
 }
 
 std::vector<FoundHead> find_heads(const AttentionRecord& record, const AttentionSelection& selection,

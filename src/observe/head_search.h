@@ -1,9 +1,12 @@
 // Finds heads by rule.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "observe/head_statistics.h"
 #include "observe/selection.h"
 
 namespace headscope {
@@ -28,7 +31,27 @@ enum class HeadRule : std::uint8_t {
     Induction,
     DuplicateToken,
 };
-// Whether a rule is about the places of tokens, whatever they say: repeated_text() is a text for it.
+
+// A rule about the places of tokens, whatever they say: repeated_text() is a text for it. Heads are also sorted by it.
+struct PlaceRule {
+    HeadRule rule;
+    const char* name;   // of the search and of the order
+    const char* found;  // "0.52 on the token before"
+    const char* label;  // the next three are those of an order of heads
+    const char* by;
+    const char* legend;
+    // None in a text that has nothing to measure.
+    std::optional<double> (*value)(const HeadStatistics& head);
+};
+inline constexpr std::array<PlaceRule, 3> kPlaceRules{
+    {{HeadRule::PreviousToken, "previous-token", "on the token before", "Previous", "the previous token",
+      "By the weight on the token before", [](const HeadStatistics& one) { return one.previous_if_any(); }},
+     {HeadRule::Induction, "induction", "from repeated tokens on what followed them before", "Induction", "induction",
+      "By the weight of repeated tokens on what followed them before: induction",
+      [](const HeadStatistics& one) { return one.induction_if_any(); }},
+     {HeadRule::DuplicateToken, "duplicate-token", "from repeated tokens on their earlier places", "Duplicate",
+      "duplicate tokens", "By the weight of repeated tokens on their earlier places",
+      [](const HeadStatistics& one) { return one.duplicate_if_any(); }}}};
 bool asks_for_places(HeadRule rule);
 constexpr int kFarAway = 5;
 constexpr int kNotNext = 2;

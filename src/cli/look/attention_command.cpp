@@ -61,7 +61,7 @@ void choose_found(AttentionSelection& selection, const AttentionRecord& record, 
 
 // Whether the question is about the places of tokens, so that any text that repeats itself answers it.
 bool asks_for_places(const AttentionOptions& options) {
-    return options.all_heads ? row_of(parse_head_order(options.order)).of_places
+    return options.all_heads ? row_of(parse_head_order(options.order)).asks_for_places
                              : !options.find.empty() && asks_for_places(parse_head_query(options.find).rule);
 }
 
