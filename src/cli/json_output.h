@@ -12,5 +12,12 @@ namespace headscope {
 std::string json_document(const nlohmann::ordered_json& object);
 // On one line, of many.
 std::string json_row(const nlohmann::ordered_json& object);
+// Of an object that is text already.
+std::string json_with_schema(const std::string& object);
+
+// A file that was written: "path", "kind" (the end of its name, such as "svg") and "bytes".
+nlohmann::ordered_json written_file(const std::string& path);
+// Those in a folder and in the folders inside, by name, but for files without an end of their name: locks.
+nlohmann::ordered_json written_files(const std::string& folder);
 
 }  // namespace headscope

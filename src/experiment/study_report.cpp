@@ -99,19 +99,24 @@ std::string StudyReport::plain() const {
     return text_of(tables, notes, &TextTable::plain);
 }
 
-void StudyReport::write(const std::string& folder) const {
+std::vector<std::string> StudyReport::write(const std::string& folder) const {
     std::filesystem::create_directories(folder);
-    const auto file = [&](const std::string& name) { return (std::filesystem::path(folder) / name).string(); };
-    atomic_write_file(file("table.json"), json.dump(2) + "\n");
-    atomic_write_file(file("table.csv"), csv_of(json.at(rows)));
-    atomic_write_file(file("table.md"), text_of(tables, notes, &TextTable::markdown));
+    std::vector<std::string> paths;
+    const auto write_file = [&](const std::string& name, const std::string& bytes) {
+        paths.push_back((std::filesystem::path(folder) / name).string());
+        atomic_write_file(paths.back(), bytes);
+    };
+    write_file("table.json", json.dump(2) + "\n");
+    write_file("table.csv", csv_of(json.at(rows)));
+    write_file("table.md", text_of(tables, notes, &TextTable::markdown));
     for (const Picture& picture : pictures) {
         const Drawing drawing = picture.drawn(folder);
-        atomic_write_file(file(picture.name + ".svg"), to_svg(drawing));
+        write_file(picture.name + ".svg", to_svg(drawing));
         if (picture.png) {
-            atomic_write_file(file(picture.name + ".png"), to_png(rasterise(drawing, kPngScale)));
+            write_file(picture.name + ".png", to_png(rasterise(drawing, kPngScale)));
         }
     }
+    return paths;
 }
 
 }  // namespace headscope

@@ -81,8 +81,8 @@ struct StudyReport {
     // Adds a picture of curves, unless there are none.
     void add_curves(std::string name, std::vector<Series> series, CurveOptions options);
     std::string plain() const;
-    // Replaces table.json, table.csv, table.md and the pictures in the folder, which it creates.
-    void write(const std::string& folder) const;
+    // Replaces table.json, table.csv, table.md and the pictures in the folder, which it creates. Returns their paths.
+    std::vector<std::string> write(const std::string& folder) const;
 };
 
 }  // namespace headscope

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "paint/text_width.h"
+
 namespace headscope {
 
 namespace {
@@ -65,6 +67,35 @@ Drawing stacked(std::vector<Drawing> drawings, double gap, const Ink& ink) {
 
 Drawing side_by_side(std::vector<Drawing> drawings, double gap, const Ink& ink) {
     return composed(std::move(drawings), gap, ink, false);
+}
+
+Drawing retitled(Drawing drawing, const std::string& title) {
+    drawing.title = title;
+    const auto shown = std::ranges::find(drawing.primitives, Role::Title,
+                                         [](const Primitive& primitive) { return primitive.mark.role; });
+    auto* text = shown == drawing.primitives.end() ? nullptr : std::get_if<Text>(&shown->shape);
+    if (text == nullptr) {
+        return drawing;
+    }
+    text->content = title;
+    drawing.width = std::max(drawing.width, 2.0 * text->x + text_width(title) * text->size);
+    for (Primitive& primitive : drawing.primitives) {
+        if (primitive.mark.role == Role::Background) {
+            std::get<Rect>(primitive.shape).width = drawing.width;
+        }
+    }
+    return drawing;
+}
+
+Drawing captioned(Drawing drawing, const std::string& caption, const Look& look) {
+    constexpr double kEdge = 1.0;
+    constexpr double kSize = 0.8;
+    Sketch sketch(look);
+    const double width = drawing.width / look.text_size;
+    const std::vector<std::string> lines = wrapped(caption, (width - 2.0 * kEdge) / kSize);
+    sketch.lines_of_text({Role::Note}, look.ink.faint, kEdge, kSize, kSize, lines);
+    const double height = lines_height(lines, kSize) + kEdge;
+    return stacked({std::move(drawing), sketch.finish(width, height, "", caption)}, 0.0, look.ink);
 }
 
 }  // namespace headscope

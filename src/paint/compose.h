@@ -1,10 +1,11 @@
 // Combines drawings.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "paint/drawing.h"
-#include "paint/ink.h"
+#include "paint/sketch.h"
 
 namespace headscope {
 
@@ -12,5 +13,10 @@ namespace headscope {
 // marks. Takes the first title and joins the descriptions.
 Drawing stacked(std::vector<Drawing> drawings, double gap, const Ink& ink);
 Drawing side_by_side(std::vector<Drawing> drawings, double gap, const Ink& ink);
+
+// With this title instead of its own.
+Drawing retitled(Drawing drawing, const std::string& title);
+// With this text below it.
+Drawing captioned(Drawing drawing, const std::string& caption, const Look& look);
 
 }  // namespace headscope

@@ -4,124 +4,44 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <numbers>
 
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "paint/coverage.h"
-#include "paint/typesetter.h"
+#include "paint/encoding.h"
+#include "paint/outlines.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
 
-// Clockwise, or counter-clockwise for a hole.
-std::vector<Point> rounded(double left, double top, double right, double bottom, double radius, bool backwards) {
-    radius = std::clamp(radius, 0.0, std::min(right - left, bottom - top) / 2.0);
-    std::vector<Point> points;
-    if (radius == 0.0) {
-        points = {{left, top}, {right, top}, {right, bottom}, {left, bottom}};
-    } else {
-        const std::array<Point, 4> centres{{{left + radius, top + radius},
-                                            {right - radius, top + radius},
-                                            {right - radius, bottom - radius},
-                                            {left + radius, bottom - radius}}};
-        constexpr int kSteps = 12;
-        for (std::size_t corner = 0; corner < 4; ++corner) {
-            for (int step = 0; step <= kSteps; ++step) {
-                const double turn = static_cast<double>(corner) + static_cast<double>(step) / kSteps + 2.0;
-                const double angle = turn * std::numbers::pi / 2.0;
-                points.push_back(
-                    {centres[corner].x + radius * std::cos(angle), centres[corner].y + radius * std::sin(angle)});
-            }
-        }
-    }
-    if (backwards) {
-        std::reverse(points.begin(), points.end());
-    }
-    return points;
-}
-
 class Painter {
 public:
-    Painter(Bitmap& bitmap, double scale) : bitmap_(bitmap), scale_(scale), coverage_(bitmap.width, bitmap.height) {}
+    Painter(Bitmap& bitmap, double scale)
+        : bitmap_(bitmap), scale_(scale), coverage_(bitmap.width, bitmap.height), outlines_(scale) {}
 
     void paint(const Primitive& primitive) {
-        role_ = primitive.mark.role;
         colour_ = primitive.colour;
         alpha_ = std::clamp(primitive.alpha, 0.0, 1.0);
-        std::visit([this](const auto& shape) { draw(shape); }, primitive.shape);
+        const auto* rect = std::get_if<Rect>(&primitive.shape);
+        if (rect != nullptr && primitive.mark.role == Role::Background) {
+            fill({Outlines::rectangle(0.0, 0.0, bitmap_.width, bitmap_.height)});
+        } else if (rect != nullptr && is_tile(*rect, primitive.mark.role)) {
+            const double s = scale_;
+            fill({Outlines::rectangle(std::round(rect->x * s), std::round(rect->y * s),
+                                      std::round((rect->x + rect->width) * s),
+                                      std::round((rect->y + rect->height) * s))});
+        } else {
+            outlines_.fill(primitive, [this](const Contours& contours) { fill(contours); });
+        }
     }
 
 private:
-    void draw(const Rect& r) {
-        const double s = scale_;
-        const double more = r.stroke / 2.0;
-        if (role_ == Role::Background) {
-            fill({rounded(0.0, 0.0, bitmap_.width, bitmap_.height, 0.0, false)});
-            return;
-        }
-        if (is_tile(r)) {
-            fill({rounded(std::round(r.x * s), std::round(r.y * s), std::round((r.x + r.width) * s),
-                          std::round((r.y + r.height) * s), 0.0, false)});
-            return;
-        }
-        Contours contours{rounded((r.x - more) * s, (r.y - more) * s, (r.x + r.width + more) * s,
-                                  (r.y + r.height + more) * s, r.radius > 0.0 ? (r.radius + more) * s : 0.0, false)};
-        if (r.stroke > 0.0 && r.width > r.stroke && r.height > r.stroke) {
-            contours.push_back(rounded((r.x + more) * s, (r.y + more) * s, (r.x + r.width - more) * s,
-                                       (r.y + r.height - more) * s, std::max(0.0, r.radius - more) * s, true));
-        }
-        fill(contours);
-    }
-
     // Adjacent cells are snapped to whole pixels, so that the paper does not show through the seams.
-    bool is_tile(const Rect& r) const {
-        return (role_ == Role::Cell || role_ == Role::Legend) && r.radius == 0.0 && r.stroke == 0.0 &&
+    bool is_tile(const Rect& r, Role role) const {
+        return (role == Role::Cell || role == Role::Legend) && r.radius == 0.0 && r.stroke == 0.0 &&
                r.width * scale_ >= 1.0 && r.height * scale_ >= 1.0;
-    }
-
-    void draw(const Line& line) {
-        const double length = std::hypot(line.x2 - line.x1, line.y2 - line.y1);
-        if (length == 0.0) {
-            return;
-        }
-        const double x = (line.y2 - line.y1) / length * line.width / 2.0;
-        const double y = (line.x1 - line.x2) / length * line.width / 2.0;
-        fill(scaled({{line.x1 + x, line.y1 + y},
-                     {line.x2 + x, line.y2 + y},
-                     {line.x2 - x, line.y2 - y},
-                     {line.x1 - x, line.y1 - y}}));
-    }
-
-    void draw(const Polygon& polygon) { fill(scaled(polygon.corners)); }
-
-    void draw(const Text& text) {
-        const SetText set = typesetter_.set(text.content, text.bold);
-        const double pen = text.anchor == Anchor::Start    ? 0.0
-                           : text.anchor == Anchor::Middle ? -set.width / 2.0
-                                                           : -set.width;
-        for (const SetGlyph& glyph : set.glyphs) {
-            Contours contours = glyph.face->glyph(glyph.index).contours;
-            for (std::vector<Point>& contour : contours) {
-                for (Point& point : contour) {
-                    const double along = (point.x + (pen + glyph.at.x)) * text.size;
-                    const double up = (point.y + glyph.at.y) * text.size;
-                    point = text.upwards ? Point{(text.x - up) * scale_, (text.y - along) * scale_}
-                                         : Point{(text.x + along) * scale_, (text.y - up) * scale_};
-                }
-            }
-            fill(contours);
-        }
-    }
-
-    Contours scaled(std::vector<Point> points) const {
-        for (Point& point : points) {
-            point = {point.x * scale_, point.y * scale_};
-        }
-        return {std::move(points)};
     }
 
     void fill(const Contours& contours) {
@@ -147,8 +67,7 @@ private:
     Bitmap& bitmap_;
     double scale_;
     Coverage coverage_;
-    Typesetter typesetter_;
-    Role role_ = Role::Background;
+    Outlines outlines_;
     Colour colour_{};
     double alpha_ = 1.0;
 };
@@ -217,19 +136,11 @@ Bitmap rasterise(const Drawing& drawing, double scale) {
 }
 
 std::string to_png(const Bitmap& bitmap) {
-    const std::string rows = filtered(bitmap);
-    uLongf size = compressBound(static_cast<uLong>(rows.size()));
-    std::string packed(size, '\0');
-    if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
-                  static_cast<uLong>(rows.size()), Z_DEFAULT_COMPRESSION) != Z_OK) {
-        throw Error(fmt::format("out of memory for a PNG of {} x {} pixels", bitmap.width, bitmap.height));
-    }
-    packed.resize(size);
     // Width, height, 8 bits per channel, RGBA, the only compression and filter methods, not interlaced.
     const std::string header = big_endian(static_cast<std::uint32_t>(bitmap.width)) +
                                big_endian(static_cast<std::uint32_t>(bitmap.height)) +
                                std::string("\x08\x06\x00\x00\x00", 5);
-    return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + chunk("IDAT", packed) + chunk("IEND", "");
+    return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + chunk("IDAT", deflated(filtered(bitmap))) + chunk("IEND", "");
 }
 
 }  // namespace headscope

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "paint/encoding.h"
 #include "support/xml.h"
 
 namespace headscope {
@@ -12,18 +13,8 @@ namespace {
 
 constexpr const char* kFonts = "Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
 
-// Up to three decimals without trailing zeros; never "-0".
-std::string number(double value) {
-    std::string text = fmt::format("{:.3f}", value);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') {
-        text.pop_back();
-    }
-    return text == "-0" ? "0" : text;
-}
-
 std::string opacity(const char* name, double alpha) {
-    return alpha >= 1.0 ? "" : fmt::format(" {}=\"{}\"", name, number(alpha));
+    return alpha >= 1.0 ? "" : fmt::format(" {}=\"{}\"", name, number_text(alpha));
 }
 
 // Closes an element. A tip becomes its <title>, which browsers show as a tooltip.
@@ -35,17 +26,18 @@ std::string write(const Primitive& primitive, const Rect& rect) {
     const std::string colour = to_hex(primitive.colour);
     const std::string paint = rect.stroke > 0.0
                                   ? fmt::format(" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{}", colour,
-                                                number(rect.stroke), opacity("stroke-opacity", primitive.alpha))
+                                                number_text(rect.stroke), opacity("stroke-opacity", primitive.alpha))
                                   : fmt::format(" fill=\"{}\"{}", colour, opacity("fill-opacity", primitive.alpha));
-    const std::string corners = rect.radius > 0.0 ? fmt::format(" rx=\"{}\"", number(rect.radius)) : "";
-    return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}{}{}", number(rect.x), number(rect.y),
-                       number(rect.width), number(rect.height), corners, paint, close("rect", primitive.mark.tip));
+    const std::string corners = rect.radius > 0.0 ? fmt::format(" rx=\"{}\"", number_text(rect.radius)) : "";
+    return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}{}{}", number_text(rect.x),
+                       number_text(rect.y), number_text(rect.width), number_text(rect.height), corners, paint,
+                       close("rect", primitive.mark.tip));
 }
 
 std::string write(const Primitive& primitive, const Polygon& polygon) {
     std::string corners;
     for (const Point& corner : polygon.corners) {
-        corners += fmt::format("{}{},{}", corners.empty() ? "" : " ", number(corner.x), number(corner.y));
+        corners += fmt::format("{}{},{}", corners.empty() ? "" : " ", number_text(corner.x), number_text(corner.y));
     }
     return fmt::format("<polygon points=\"{}\" fill=\"{}\"{}{}", corners, to_hex(primitive.colour),
                        opacity("fill-opacity", primitive.alpha), close("polygon", primitive.mark.tip));
@@ -53,8 +45,8 @@ std::string write(const Primitive& primitive, const Polygon& polygon) {
 
 std::string write(const Primitive& primitive, const Line& line) {
     return fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"{}\"{}{}",
-                       number(line.x1), number(line.y1), number(line.x2), number(line.y2), to_hex(primitive.colour),
-                       number(line.width), opacity("stroke-opacity", primitive.alpha),
+                       number_text(line.x1), number_text(line.y1), number_text(line.x2), number_text(line.y2),
+                       to_hex(primitive.colour), number_text(line.width), opacity("stroke-opacity", primitive.alpha),
                        close("line", primitive.mark.tip));
 }
 
@@ -63,13 +55,13 @@ std::string write(const Primitive& primitive, const Text& text) {
                          : text.anchor == Anchor::Middle ? " text-anchor=\"middle\""
                                                          : " text-anchor=\"end\"";
     const std::string turn =
-        text.upwards ? fmt::format(" transform=\"rotate(-90 {} {})\"", number(text.x), number(text.y)) : "";
+        text.upwards ? fmt::format(" transform=\"rotate(-90 {} {})\"", number_text(text.x), number_text(text.y)) : "";
     // Texts on top of a rectangle with a tip let the pointer through to it.
     const Role role = primitive.mark.role;
     const bool covers =
         role == Role::SwatchLabel || role == Role::KeyLabel || role == Role::Label || role == Role::Value;
-    return fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"{}{}{}{}>{}</text>\n", number(text.x),
-                       number(text.y), number(text.size), to_hex(primitive.colour), anchor,
+    return fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"{}{}{}{}>{}</text>\n", number_text(text.x),
+                       number_text(text.y), number_text(text.size), to_hex(primitive.colour), anchor,
                        text.bold ? " font-weight=\"bold\"" : "", turn, covers ? " pointer-events=\"none\"" : "",
                        escape_xml(text.content));
 }
@@ -94,8 +86,8 @@ std::string with_data(std::string element, const Mark& mark) {
 }  // namespace
 
 std::string to_svg(const Drawing& drawing, const SvgOptions& options) {
-    const std::string width = number(drawing.width);
-    const std::string height = number(drawing.height);
+    const std::string width = number_text(drawing.width);
+    const std::string height = number_text(drawing.height);
     const std::string title = escape_xml(drawing.title);
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "

@@ -176,12 +176,13 @@ std::string files_text(const TrainConfig& config, const Parameters& parameters, 
     const double model = static_cast<double>(parameters.count()) * static_cast<double>(size_of(t.save));
     return fmt::format(
         "files in {}:\n"
-        "  checkpoints/   at most {} of {} each, plus one while it is written\n"
+        "  checkpoints/   at most {} of {} each, plus one while it is written{}\n"
         "  best.safetensors   {}\n"
         "  model/             {} ({})\n"
         "  tokenizer/, log.jsonl{}   small\n",
-        output, t.keep_last + 1, mebibytes(checkpoint), mebibytes(flat), mebibytes(model), name_of(t.save),
-        t.tensorboard ? ", tensorboard/" : "");
+        output, t.keep_last + 1, mebibytes(checkpoint),
+        t.keep_powers_of_two ? ", and those after steps 1, 2, 4 and so on" : "", mebibytes(flat), mebibytes(model),
+        name_of(t.save), t.tensorboard ? ", tensorboard/" : "");
 }
 
 std::string steps_text(const TrainingOptions& t, const ModelConfig& model, double steps_per_epoch,
@@ -197,8 +198,8 @@ std::string steps_text(const TrainingOptions& t, const ModelConfig& model, doubl
 
 }  // namespace
 
-std::string describe_training(Backend& backend, const TrainConfig& config, const TrainingData* data,
-                              const std::string& output) {
+DescribedTraining describe_training(Backend& backend, const TrainConfig& config, const TrainingData* data,
+                                    const std::string& output) {
     const TrainingOptions& t = config.training;
     const ModelConfig model =
         data != nullptr ? config.model_config(*data->source_tokenizer, *data->target_tokenizer)
@@ -216,12 +217,24 @@ std::string describe_training(Backend& backend, const TrainConfig& config, const
     const TypicalStep typical = typical_step(t, data);
     const StepEstimate step = estimate_step(rehearsal, t, typical, batcher.get());
     const auto [limit, steps] = t.limits().about_steps(steps_per_epoch, tokens_per_step, step.seconds);
-    return fmt::format("on {} ({}), {}\n", backend.device().id, backend.device().name, name_of(arithmetic)) +
-           model_text(model) + parameters_text(rehearsal.parameters()) +
-           steps_text(t, model, steps_per_epoch, typical.length) +
-           memory_text(backend, rehearsal, step, typical.part_tokens, t) +
-           time_text(t, step, steps_per_epoch, steps, limit) + cost_text(backend, model, arithmetic, step, steps) +
-           files_text(config, rehearsal.parameters(), output);
+    std::string text =
+        fmt::format("on {} ({}), {}\n", backend.device().id, backend.device().name, name_of(arithmetic)) +
+        model_text(model) + parameters_text(rehearsal.parameters()) +
+        steps_text(t, model, steps_per_epoch, typical.length) +
+        memory_text(backend, rehearsal, step, typical.part_tokens, t) +
+        time_text(t, step, steps_per_epoch, steps, limit) + cost_text(backend, model, arithmetic, step, steps) +
+        files_text(config, rehearsal.parameters(), output);
+    DescribedTraining described{.text = std::move(text),
+                                .parameters = rehearsal.parameters().count(),
+                                .steps = steps,
+                                .steps_per_epoch = steps_per_epoch,
+                                .limit = limit,
+                                .seconds_per_step = step.seconds,
+                                .flops_per_step = step.flops.total()};
+    if (step.bytes) {
+        described.bytes = *step.bytes + rehearsal.kept_bytes();
+    }
+    return described;
 }
 
 }  // namespace headscope

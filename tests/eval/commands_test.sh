@@ -34,7 +34,7 @@ expect "with the error that is printed" grep -qF "Calibration error $(sed -n 's/
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --calibration calibration.png
 expect "or as a bitmap" [ "$(head -c 4 calibration.png | tail -c 3)" = PNG ]
 run evaluate --tsv data/test.tsv --model "$model" --calibration calibration.txt
-expect "another file is no picture" misused "'calibration.txt' is no picture" ".svg or a .png"
+expect "another file is no picture" misused "'calibration.txt' is no picture" ".svg, .png"
 cut -f 1 data/test.tsv >source.txt
 cut -f 2 data/test.tsv >reference.txt
 run evaluate --source source.txt --reference reference.txt --model "$model" --max-extra 8

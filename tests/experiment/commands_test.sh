@@ -61,6 +61,8 @@ expect "further rows and seeds can follow, on two devices" ended_with 0
 expect "the table then has means and deviations" row base 'the base model +[0-9.]+ ± [0-9.]+ '
 expect "a finished row is not trained again" not complains "base-s1: step"
 
+table3 --output whole --rows base,D2 --seeds 2 --dry-run --json
+expect "JSON has what is to be trained" jq -e '.schema == 1 and .finished == 2 and (.trainings | length) == 2 and .trainings[0].steps == 20' out
 table3 --output whole --rows base,D2 --seeds 2 --dry-run
 expect "a dry run leaves out what is finished" eval '! row base-s1 ".*" && says "2 trainings on one device, cpu: about" && says "2 of 4 are finished"'
 cp whole/E-s1/result.json E.json && echo '{}' >whole/E-s1/result.json
@@ -120,6 +122,8 @@ run evaluate --tsv data/test.tsv --model quality/base-s1/model --model quality/b
 expect "BLEU of an ensemble is that of headscope evaluate" says "$(printf '%.2f' "$(value bleu quality/base-ensemble2.json)")"
 mkdir bare && cp data/train.tsv data/valid.tsv bare
 cp data/test.tsv kept.tsv && printf '%s\tone\n' "$(printf 'one %.0s' {1..1100})" >>data/test.tsv
+table2 --shapes base --seeds 1 --json
+expect "JSON has the rows and the files" eval 'wrote quality/table.json quality/table.md && jq -e ".rows | length > 0" out'
 table2 --shapes base --seeds 1
 expect "what a test text has in vain is counted" says "base-mean: 1 pair of the test data not in PPL, 1 count as empty in BLEU"
 expect "in JSON, too" grep -q '"untranslated": 1' quality/table.json
@@ -145,6 +149,11 @@ sweep() { run sweep small.json --data data "$@"; }
 sweep --output swept --vary training.residual_dropout+training.embedding_dropout=0,0.3 --vary model.norm=pre,post \
     --vary decoding.length_penalty=0,1 --vary decoding.beam=1,2 --sort ppl
 expect "a sweep trains every combination" eval 'ended_with 0 && complains "4 of 4 trainings done"'
+cp out swept.txt
+sweep --output swept --vary training.residual_dropout+training.embedding_dropout=0,0.3 --vary model.norm=pre,post \
+    --vary decoding.length_penalty=0,1 --vary decoding.beam=1,2 --sort ppl --json
+expect "JSON has each" eval 'wrote swept/table.json swept/table.csv && jq -e ".rows | length == 16" out'
+cp swept.txt out
 expect "and lists each with each decoding" [ "$(grep -cE '^ +0(\.3)? +(pre|post) +[12] +[01] ' out)" -eq 16 ]
 sorted() { sed 1,2d out | awk -v column="$1" '{ print $column }' | sort -c "-$2"; }
 expect "sorted by perplexity" sorted 6 g
@@ -185,6 +194,8 @@ expect "none of which leaves anything behind" not [ -e none ]
 run experiment table1 --output layers --layers self-attention --lengths 8,16,32 --widths 8,16 --repeat 1 --device cpu
 expect "Table 1 is measured" eval 'ended_with 0 && says "Self-Attention" && grep -q "\"backward_seconds\"" layers/table.json'
 expect "and drawn" grep -q "One layer, n = 16" layers/by-width.svg
+run experiment table1 --output layers --layers self-attention --lengths 8,16 --widths 8 --repeat 1 --device cpu --json
+expect "JSON has its rows and pictures" eval 'wrote layers/table.json layers/by-width.svg && jq -e ".layers | length > 0" out'
 run experiment table1 --output none --layers attention
 expect "an unknown kind of layer is an error" refused 'no layer "attention"; there are self-attention'
 
@@ -198,9 +209,13 @@ expect "and further ones can follow" eval 'ended_with 0 && complains "over 3" &&
 long_range --distances 2 --batch 7
 expect "other settings are refused" refused '"sequences" was 32 and is now 7'
 
+long_range --distances 2 --json
+expect "JSON has the distances" eval 'wrote far/table.json far/copy.svg && jq -e ".results | length > 0" out'
 run experiment long-range --output none --d-model 6
 expect "four heads need columns" misused "--d-model must be a multiple of 4, for four heads, found 6"
 
+run experiment attention-scores --output few --d-k 4 --length 16 --repeat 1 --steps 2 --device cpu --json
+expect "scores of attention are printed as JSON" eval 'wrote few/table.json && jq -e ".results | length > 0" out'
 run experiment attention-scores --output scores --d-k 4,900 --length 16 --repeat 1 --steps 5 --device cpu
 expect "scores of attention are measured" \
     eval 'ended_with 0 && says "tanh(q + k)    900" && [ -e scores/gradient.svg ] && [ -e scores/time.svg ]'
@@ -210,6 +225,8 @@ run experiment replaced --config small.json --data data --output before --models
 expect "what the Transformer replaced is trained" eval 'ended_with 0 && says "decoding tokens/s" && says "words of the source"'
 run experiment replaced --config small.json --data data --output before --models transformer --device cpu --minutes 1
 expect "with another limit it is refused" refused '"minutes"'
+run experiment replaced --config small.json --data data --output none --steps 3 --precision f32 --device cpu --dry-run --json
+expect "a dry run is printed as JSON" jq -e '.trainings | length == 7' out
 run experiment replaced --config small.json --data data --output none --steps 3 --precision f32 --device cpu --dry-run
 expect "a dry run lists its trainings" eval 'ended_with 0 && row gru-attention "[0-9.]+ M +3 " && says "7 trainings"'
 sed 's/"d_ff": 32/"d_ff": 4/' small.json >narrow.json

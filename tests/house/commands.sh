@@ -16,6 +16,14 @@ run() { # ARGS..: passes standard input on; leaves out, err and code
     "$headscope" "$@" >out 2>err
     code=$?
 }
+# Whether --json has printed a schema, and these files with their sizes.
+wrote() { # FILE..
+    local file
+    jq -e '.schema == 1' out >/dev/null || return 1
+    for file in "$@"; do
+        [ "$(jq --arg file "$file" '.files[] | select(.path == $file).bytes' out)" = "$(stat -c %s "$file")" ] || return 1
+    done
+}
 show() {
     sed 's/^/    out: /' out | head -n 12
     sed 's/^/    err: /' err | head -n 12

@@ -389,9 +389,9 @@ expect "a missing word" refused "is not among: 1 7 4 7 <EOS>"
 look --kind sideways
 expect "an unknown kind" refused "encoder, decoder or cross"
 look -o figure.bmp
-expect "an unknown format" misused "use .svg, .png, .html or .json"
+expect "an unknown format" misused "use .svg, .png, .pdf, .html or .json"
 look -o - --format bmp
-expect "also on standard output" misused "use .svg, .png, .html or .json"
+expect "also on standard output" misused "use .svg, .png, .pdf, .html or .json"
 look -o figure.svg --format svg
 expect "--format with a file" misused "--format is only for -o -"
 look --matrix -o matrix.svg

@@ -7,6 +7,8 @@
 
 run manual --output share
 expect "man pages and completion are written" eval 'ended_with 0 && quiet'
+run manual --output again --json
+expect "JSON lists them" wrote again/man/man1/headscope.1 again/fish/vendor_completions.d/headscope.fish
 bash=share/bash-completion/completions/headscope
 zsh=share/zsh/site-functions/_headscope
 fish=share/fish/vendor_completions.d/headscope.fish

@@ -24,6 +24,8 @@ expect "into something" [ -s theirs ]
 run import "$marian" --output f32
 expect "import says what it wrote" complains 'parameters as F32'
 expect "an imported model translates" translated f32 ours
+run import "$marian" --output f32-too --json
+expect "JSON has what was written" eval 'wrote f32-too/model.safetensors && jq -e ".stored_as == \"F32\" and .parameters > 0" out'
 expect "the same" same theirs ours
 run import "$marian" --output i8 --precision i8
 expect "8-bit weights are smaller" smaller i8 f32
@@ -32,7 +34,8 @@ translated i8 ours.i8 --precision i8
 expect "and translate as rounded ones" same theirs.i8 ours.i8
 
 for format in huggingface ctranslate2; do
-    run export f32 --format $format --output $format
+    run export f32 --format $format --output $format --json
+    expect "export says what it wrote" eval 'wrote "$(jq -r ".files[0].path" out)" && jq -e --arg format $format ".format == \$format" out'
     expect "$format opens again" translated $format again
     expect "and translates the same" same theirs again
 done

@@ -41,6 +41,22 @@ expect "an unescaped comma is explained" misused "has 3 words" 'link=1\,000,euro
 look --words --pieces
 expect "words and pieces exclude each other" misused "--pieces"
 
+run attention --text 'The unbelievably small cat sleeps.' --layer 2 --heads 1 --json
+expect "--json is -o - --format json" same out usual
+expect "with a schema" holds '.schema == 1'
+run attention --text 'The cat sleeps.' --all-heads --json
+expect "records have it, too" holds '.schema == 1 and .version == 1 and (.sites | length) == 6'
+run attention --text 'The cat sleeps.' --json --format svg
+expect "--json excludes another format" misused "--json" "--format"
+titled() { run attention --text 'The cat sleeps.' --layer 2 --title 'Cats & dogs' --caption 'en-de, layer 2' "$@"; }
+titled -o titled.svg
+expect "a picture can have a title and a caption of its own" \
+    eval 'grep -q ">Cats &amp; dogs</text>" titled.svg && grep -q ">en-de, layer 2</text>" titled.svg && ! grep -q ">Input-Input Layer2<" titled.svg'
+titled -o titled.pdf
+expect "also as a PDF" [ "$(head -c 5 titled.pdf)" = %PDF- ]
+titled
+expect "a table has none" misused "--title and --caption are for a picture"
+
 matrix() { run attention --text 'The cat sleeps.' --layer 2 --heads 1 --matrix "$@" -o -; }
 matrix
 expect "a head's map is drawn" says "<svg"
@@ -55,11 +71,12 @@ for thing in key dog hat cat river boat; do
 done >pairs.tsv
 search() { run attention --corpus pairs.tsv "$@" -o - --format json; }
 search --find anaphora
-expect "a corpus is searched for the head that knows what pronouns stand for" holds '.[0].sentences == 6 and .[0].questions == 3 and .[0].heads == 48'
-expect "which is chosen by the other half" holds '.[0].chosen.rate == 1 and .[0].measured.rate == 1'
-expect "and compared with baselines" holds '[.[0].baselines[] | .name] == ["previous word", "offset -2", "uniform"] and .[0].baselines[1].head_minus_baseline == 0'
+expect "with a schema" holds '.schema == 1'
+expect "a corpus is searched for the head that knows what pronouns stand for" holds '.findings[0].sentences == 6 and .findings[0].questions == 3 and .findings[0].heads == 48'
+expect "which is chosen by the other half" holds '.findings[0].chosen.rate == 1 and .findings[0].measured.rate == 1'
+expect "and compared with baselines" holds '[.findings[0].baselines[] | .name] == ["previous word", "offset -2", "uniform"] and .findings[0].baselines[1].head_minus_baseline == 0'
 search --find anaphora --limit 4
-expect "--limit takes the first sentences" holds '.[0].sentences == 4'
+expect "--limit takes the first sentences" holds '.findings[0].sentences == 4'
 search --find link=his,Tom --kind decoder
 expect "a search without questions is explained" refused "link his, Tom: no sentence with a question"
 cut -f1 pairs.tsv >texts.txt

@@ -9,8 +9,10 @@
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb/stb_image.h>
+#include <zlib.h>
 
 #include "paint/font.h"
+#include "paint/pdf.h"
 #include "paint/png.h"
 #include "paint/text_width.h"
 #include "paint/typesetter.h"
@@ -181,6 +183,31 @@ TEST_CASE("A PNG decodes to the same pixels", "[png]") {
     CHECK(width == 33);
     CHECK(height == 17);
     CHECK(std::vector<std::uint8_t>(pixels.get(), pixels.get() + 33 * 17 * 4) == bitmap.rgba);
+}
+
+TEST_CASE("A PDF has a page as large as the drawing, its shapes as paths, and a table of where its objects begin",
+          "[pdf]") {
+    Drawing drawing = drawing_of(96, 48, {Rect{10, 20, 30, 4}, Text{3, 14, 12, Anchor::Start, false, false, "l"}});
+    add(drawing, Role::Attention, {255, 0, 0}, 0.5, Line{0, 0, 10, 0, 2});
+    drawing.title = "K\u00e4tze \U0001F431";
+    const std::string pdf = to_pdf(drawing);
+    CHECK(pdf.starts_with("%PDF-1.4\n"));
+    CHECK(pdf.ends_with("%%EOF\n"));
+    CHECK_THAT(pdf, Catch::Matchers::Contains("/MediaBox [0 0 72 36]") && Catch::Matchers::Contains("<</ca 0.5>>") &&
+                        Catch::Matchers::Contains("/Title <FEFF004B00E40074007A00650020D83DDC31>"));
+    for (std::size_t object = 1, at = pdf.find("xref\n0 6\n") + 29; object <= 5; ++object, at += 20) {
+        const std::size_t begin = std::stoul(pdf.substr(at, 10));
+        CHECK(pdf.substr(begin, 7) == std::to_string(object) + " 0 obj");
+    }
+    const std::size_t from = pdf.find("stream\n") + 7;
+    const std::size_t length = std::stoul(pdf.substr(pdf.find("/Length ") + 8));
+    std::string page(1 << 16, '\0');
+    auto size = static_cast<uLongf>(page.size());
+    REQUIRE(uncompress(reinterpret_cast<Bytef*>(page.data()), &size, reinterpret_cast<const Bytef*>(&pdf[from]),
+                       static_cast<uLong>(length)) == Z_OK);
+    page.resize(size);
+    CHECK_THAT(page, Catch::Matchers::Contains("10 20 m\n40 20 l\n40 24 l\n10 24 l\nf\n") &&
+                         Catch::Matchers::Contains(" gs 1 0 0 rg\n"));
 }
 
 TEST_CASE("A bitmap that is too large is rejected with a scale that fits", "[png]") {

@@ -99,7 +99,7 @@ TEST_CASE("without data a dry run has random pieces, and says what the paper's m
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     DigitsRun run(folder, settings, "out");
-    const std::string text = describe_training(*run.backend, run.config, nullptr, run.output_folder);
+    const std::string text = describe_training(*run.backend, run.config, nullptr, run.output_folder).text;
     const ModelConfig model = run.config.model_config(72, 72);
     CHECK_THAT(text, Contains(fmt::format("parameters: {}\n", count_parameters(model))) &&
                          Contains("in sentences of 30 pieces") && Contains("about 24 steps by \"steps\": ") &&
@@ -110,7 +110,7 @@ TEST_CASE("without data a dry run has random pieces, and says what the paper's m
     settings["training"].erase("steps");
     settings["training"]["epochs"] = 3;
     const TrainConfig epochs = parse_train_config(settings, folder.file("digits.json"), "");
-    CHECK_THAT(describe_training(*run.backend, epochs, nullptr, "out"),
+    CHECK_THAT(describe_training(*run.backend, epochs, nullptr, "out").text,
                Contains("how many steps depends on the data") && !Contains("in all") && !Contains("estimates costs"));
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("a dry run describes model, steps, memory, time and files, and writes 
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "out");
     const TrainingData data = prepare_training_data(run.config, folder.file("tokenizer"), {}, run.hooks.say);
-    const std::string text = describe_training(*run.backend, run.config, &data, run.output_folder);
+    const std::string text = describe_training(*run.backend, run.config, &data, run.output_folder).text;
     CHECK(!std::filesystem::exists(run.output_folder));
     run.start();
     CHECK_THAT(text, Contains("parameters: " + std::to_string(run.learner->parameters().count()) + "\n") &&

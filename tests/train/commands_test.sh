@@ -15,6 +15,12 @@ expect "make-task writes the requested number of lines" lines 300 data/train.tsv
 expect "also in the test part" lines 6 data/test.tsv
 run make-task digits --output again --pairs 300 --valid 4 --test 6
 expect "the same seed gives the same task" same data/train.tsv again/train.tsv
+run make-task digits --output again --pairs 300 --valid 4 --test 6 --json
+expect "JSON has the files and their lines" eval 'wrote again/train.tsv again/test.tsv && jq -e ".files[0] | .kind == \"tsv\" and .lines == 300" out'
+run make-task brackets --output of-text --lines 30 --valid 2 --test 2 --json
+expect "also of brackets" wrote of-text/train.txt of-text/valid.txt of-text/test.tsv
+run make-task cloze --output of-words --lines 30 --valid 2 --test 2 --json
+expect "and of cloze" wrote of-words/train.txt of-words/valid.txt of-words/test.tsv
 run make-task digits --output again --pairs 300 --valid 4 --test 6 --seed 2
 expect "another seed gives another task" eval '! cmp -s data/train.tsv again/train.tsv'
 printf 'Hi.\tHallo!\nGo.\tGeh.\nno tab\n' >bad.tsv
@@ -266,10 +272,14 @@ sed 's/"warmup_steps"/"cooldown_steps": 6, "warmup_steps"/' tiny.json >cooled.js
 run train cooled.json --data data --output heart --overfit-one-batch --steps 4
 expect "--steps of the attempt may be fewer than the cool-down's" refused "nll" "--steps"
 expect "which leaves nothing behind" absent heart
+run train tiny.json --data data --output heart --dry-run --json
+expect "a dry run's estimates are printed" jq -e '.schema == 1 and .parameters > 0 and .steps == 6 and .limit == "steps" and .seconds_per_step > 0 and .steps_per_epoch > 0' out
 run train tiny.json --data data --output heart --overfit-one-batch --resume
 expect "--overfit-one-batch excludes --resume" eval 'complains "--resume" && ! ended_with 0'
-run train tiny.json --data data --output whole
+run train tiny.json --data data --output whole --json
 expect "a run succeeds" ended_with 0
+expect "and prints what it wrote" wrote whole/model/model.safetensors whole/log.jsonl whole/best.safetensors
+expect "where it ended" jq -e '.step == 6 and .training.step == 6 and .training.nll > 0 and .best.nll == .validation.nll and .ended_by == "\"training.steps\" (6)"' out
 expect "a run writes a model" present whole/model/model.safetensors
 expect "a run does not log gradient norms by default" eval '! grep -q gradient_norms whole/log.jsonl'
 run train tiny.json --data data --output watched --watch-gradients
@@ -284,6 +294,11 @@ expect "BLEU is written to TensorBoard" grep -qa "validation/bleu" scored/tensor
 expect "and the model is the same" same whole/model/model.safetensors scored/model/model.safetensors
 run plot scored -o -
 expect "a plot draws BLEU" eval 'says ">BLEU<" && says ">Learning rate<"'
+run plot whole -o whole.pdf --json
+expect "a plot can be a PDF, and says what it drew" \
+    eval 'wrote whole.pdf && [ "$(head -c 5 whole.pdf)" = %PDF- ] && jq -e ".runs[0] | .name == \"whole\" and .training.step == 6" out'
+run plot whole -o - --json
+expect "which cannot share standard output with the picture" misused "name a file with -o"
 run plot whole -o -
 expect "a plot of a run without BLEU does not" eval '! says ">BLEU<" && says ">Learning rate<"'
 run train tiny.json --data data --output scored --resume --validate-bleu 0
@@ -486,6 +501,8 @@ run average whole/checkpoints/step-*.safetensors --output mean/model
 expect "checkpoints are averaged" eval 'ended_with 0 && complains "mean/model: the mean of 3 sets of weights"'
 run translate --model mean/model <<<'1 7'
 expect "the mean is a model" ended_with 0
+run average whole/checkpoints/step-*.safetensors --output mean/model --json
+expect "JSON has its parameters and files" eval 'wrote mean/model/model.safetensors && jq -e ".parameters > 0 and (.inputs | length) == 3" out'
 run average whole mean/model --output mean/model
 expect "an input is not replaced" refused "mean/model/config.json' would be written while it is read"
 run average whole/checkpoints/step-00000006.safetensors none --output mean/other

@@ -21,6 +21,9 @@ expect "trees become pairs" line_is 1 $'The cat is seen .\t(S (NP XX XX )NP (VP 
 expect "without traces and functional tags" line_is 2 $'Here\t(FRAG (ADVP XX )ADVP )FRAG'
 expect "and nothing else" [ "$(wc -l <out)" -eq 2 ]
 expect "a tree without words is reported" complains "left out 1 tree without words"
+run trees linearise --json raw.trees
+expect "JSON has all of a tree" \
+    eval 'jq -se "length == 2 and .[0].schema == 1 and .[0].words == \"The cat is seen .\" and .[1].tree == \"(FRAG (ADVP (RB Here)))\"" out'
 run trees linearise --print words raw.trees
 cp out words.txt
 expect "words alone" line_is 1 "The cat is seen ."
@@ -57,6 +60,9 @@ expect "and counted" complains "repaired 1 of 1 sequence: 3 misplaced brackets,"
 printf 'The cat is seen .\n\n' >gap.txt
 run trees restore --words gap.txt broken.txt
 expect "no words, no tree" line_is 2 ""
+run trees restore --words gap.txt --json broken.txt
+expect "JSON counts the repairs of each, and has no tree without words" \
+    eval 'jq -se ".[0].repairs.added_words == 4 and .[0].repaired and .[1].tree == null and .[1].line == 2" out'
 run trees restore --words words.txt --pretty broken.txt
 expect "a tree over several lines" line_is 2 "  (NP (XX The))"
 
@@ -133,7 +139,7 @@ expect "also as PNG" [ "$(head -c 4 tree.png | tail -c 3)" = PNG ]
 run view parser --text "The dog eats." --device cpu --panel tree --render view.json
 expect "the window has the same tree" [ "$(jq -r .tree view.json)" = "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))" ]
 run parse --model parser -o tree.bmp "The dog eats."
-expect "but not in other formats" misused "tree.bmp" "use .svg or .png"
+expect "but not in other formats" misused "tree.bmp" "end in .svg, .png, .pdf or .html"
 run parse --model parser " "
 expect "nothing to parse" misused "TEXT is empty"
 printf 'The dog eats .\n\n' >blank.txt

@@ -367,7 +367,7 @@ TEST_CASE("The file extension chooses a panel's format", "[panels]") {
     CHECK(save(PanelId::Time, "a.json") == panel_json(stage.scene(), PanelId::Time));
     CHECK(save(PanelId::Matrix, "a.tsv") == panel_tsv(stage.scene(), PanelId::Matrix));
     CHECK_THAT(error_of([&] { save(PanelId::Time, "a.tsv"); }),
-               Contains("should end in .svg, .png, .html or .json, or .tsv for the matrix"));
+               Contains("should end in .svg, .png, .pdf, .html or .json, or .tsv for the matrix"));
     CHECK_THAT(error_of([&] { save(PanelId::Matrix, "svg"); }), Contains(".svg"));
     CHECK_THAT(error_of([&] { save(PanelId::Matrix, "a.bmp"); }), Contains("a.bmp"));
     CHECK_THAT(error_of([&] { save(PanelId::Figure, "missing/a.svg"); }), Contains("missing/a.svg"));

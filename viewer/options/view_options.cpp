@@ -12,6 +12,7 @@
 #include "options/option_values.h"
 #include "support/usage_error.h"
 #include "text/normalised.h"
+#include "viewer/panels/export.h"
 #include "viewer/session/places.h"
 #include "viewer/session/state.h"
 #include "viewer/session/wording.h"
@@ -93,7 +94,6 @@ viewer::SavedView view_of(const ViewOptions& given) {
     InputFiles inputs(common.open.settings);
     inputs.add({options.open, options.script, view.model, view.other_model});
     inputs.refuse(options.render);
-    inputs.refuse(options.record);
     return view;
 }
 
@@ -119,16 +119,13 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
     CLI::Option* render =
         command
             .add_option("--render", options.render,
-                        "Write the panel to this .svg, .png, .html, .json or .tsv (matrix) file and open no window")
+                        "Write the panel to this file, " + viewer::export_names() + ", and open no window")
             ->type_name("FILE");
     command.add_option("--scale", options.scale, "PNG pixels per unit of the drawing")
         ->check(real_number(0.1, 20.0))
         ->capture_default_str();
     command.option_defaults()->group("Script");
     command.add_option("--script", options.script, "Play this script in the window; keyboard and mouse are ignored")
-        ->type_name("FILE")
-        ->excludes(render);
-    command.add_option("--record", options.record, "Record what you do in the window as a script")
         ->type_name("FILE")
         ->excludes(render);
 }

@@ -7,7 +7,9 @@
 
 namespace headscope::viewer {
 
-// The extension chooses the format: .svg, .png, .json or, for the matrix, .tsv. Error for others and if writing fails.
+// ".svg, .png, .pdf, .html or .json, or .tsv for the matrix"
+std::string export_names();
+// The extension chooses the format. Error for others and if writing fails.
 void export_panel_to(const Scene& scene, PanelId panel, const std::string& path, double png_scale = 3.0);
 
 }  // namespace headscope::viewer

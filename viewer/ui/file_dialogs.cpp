@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "paint/picture_file.h"
 #include "support/check.h"
 #include "viewer/draw/theme.h"
 #include "viewer/panels/export.h"
@@ -153,10 +154,10 @@ void show_export(Interface& ui) {
         ui.path = unused_name(folder_for_files(ui), name_of(ui.state().panel), ".svg");
     }
     ui.heading(fmt::format("{} as a file", title_of(ui.state().panel, family_of(ui.session.scene()))));
-    const bool go =
-        path_and_button(ui, "export.path", "a file that ends in .svg, .png, .html or .json", "export.save", "Save");
+    const bool go = path_and_button(ui, "export.path", ("a file that ends in " + picture_names(".json")).c_str(),
+                                    "export.save", "Save");
     ui.remark(
-        "SVG: for papers and pages. PNG: a picture. HTML: a page that answers the pointer, to send. JSON: the "
+        "SVG: for pages. PDF: for papers. PNG: a picture. HTML: a page that answers the pointer, to send. JSON: the "
         "numbers. Drawn light, whatever the window's theme is.");
     if (ui.path.ends_with(".png")) {
         ui.stepper("export.scale", fmt::format("{} times as large as the SVG", ui.png_scale), ui.png_scale, 1, 12);

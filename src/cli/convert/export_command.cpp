@@ -1,13 +1,14 @@
 // headscope export: writes a model in the format of another program.
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/opened_model.h"
 #include "import/export_model.h"
 #include "infer/model_lookup.h"
@@ -20,15 +21,14 @@
 namespace headscope {
 namespace {
 
-const std::vector<std::pair<std::string, ExportFormat>> kFormats = {{"huggingface", ExportFormat::HuggingFace},
-                                                                    {"ctranslate2", ExportFormat::CTranslate2},
-                                                                    {"marian", ExportFormat::Marian}};
+constexpr const char* kFormatNames[] = {"huggingface", "ctranslate2", "marian"};
+constexpr ExportFormat kFormats[] = {ExportFormat::HuggingFace, ExportFormat::CTranslate2, ExportFormat::Marian};
 
 struct ExportOptions {
-    OpenOptions open;
+    CommonOptions common;
     std::string model;
     std::string output;
-    ExportFormat format = ExportFormat::HuggingFace;
+    std::size_t format = 0;  // of kFormatNames and kFormats
 };
 
 void export_as(const ExportOptions& options) {
@@ -37,11 +37,23 @@ void export_as(const ExportOptions& options) {
     inputs.add(folder);
     inputs.refuse(options.output);
     const ModelDirectory model = open_with_remarks(folder);
-    const auto backend = open_device("cpu", options.open);
+    const auto backend = open_device("cpu", options.common.open);
     const auto parameters = read_parameters(*backend, model, DType::F32);
-    export_model(model, *parameters, options.format, options.output);
-    for (const std::string& remark : options_left_out(model, options.format)) {
+    const ExportFormat format = kFormats[options.format];
+    export_model(model, *parameters, format, options.output);
+    const std::vector<std::string> left_out = options_left_out(model, format);
+    for (const std::string& remark : left_out) {
         log_line("headscope: " + remark);
+    }
+    if (options.common.json) {
+        write_output(json_document({{"output", options.output},
+                                    {"format", kFormatNames[options.format]},
+                                    {"architecture", name_of(model.config.architecture)},
+                                    {"parameters", count_parameters(model.config)},
+                                    {"remarks", model.remarks},
+                                    {"left_out", left_out},
+                                    {"files", written_files(options.output)}}));
+        return;
     }
     log_line(fmt::format("{}: {}, {} parameters", options.output, name_of(model.config.architecture),
                          fmt::group_digits(count_parameters(model.config))));
@@ -51,7 +63,7 @@ void export_as(const ExportOptions& options) {
 
 void add_export_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<ExportOptions>();
-    options->open = open_options;
+    options->common.open = open_options;
     CLI::App* command = app.add_subcommand("export", "Write a model in the format of another program")->group("Models");
     command->footer(
         "huggingface writes a folder for transformers: MarianMT, GPT-2 or BERT. ctranslate2 and marian hold "
@@ -64,21 +76,15 @@ void add_export_command(CLI::App& app, const OpenOptions& open_options) {
         ->required()
         ->check(not_empty);
     command->option_defaults()->group("Output");
-    const auto take = [options](const std::string& name) {
-        for (const auto& [known, format] : kFormats) {
-            options->format = known == name ? format : options->format;
-        }
-    };
-    std::vector<std::string> names;
-    for (const auto& [name, format] : kFormats) {
-        names.push_back(name);
-    }
-    command->add_option_function<std::string>("--format", take, "The other program")
+    add_choice(
+        *command, "--format", kFormatNames, [options](std::size_t format) { options->format = format; },
+        "The other program")
         ->required()
-        ->check(CLI::IsMember(names));
+        ->default_str("");
     command->add_option("-o,--output", options->output, "Folder to write; must not exist or be empty")
         ->required()
         ->check(not_empty);
+    options->common.add_json(*command);
     command->callback([options] { export_as(*options); });
 }
 

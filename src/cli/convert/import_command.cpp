@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/opened_model.h"
 #include "infer/model_lookup.h"
 #include "io/input_files.h"
@@ -22,10 +23,9 @@ namespace headscope {
 namespace {
 
 struct ImportOptions {
-    OpenOptions open;
+    CommonOptions common;
     std::string model;
     std::string output;
-    Precision precision = Precision::F32;
 };
 
 DType stored_as(Precision precision) {
@@ -49,22 +49,32 @@ void import(const ImportOptions& options) {
         }
     }
     const ModelDirectory model = open_with_remarks(folder);
-    const auto backend = open_device("cpu", options.open);
+    const auto backend = open_device("cpu", options.common.open);
     const auto parameters = read_parameters(*backend, model, DType::F32);
-    write_model_directory(*backend, options.output, model.config, *parameters, stored_as(options.precision),
-                          *model.source_tokenizer, *model.target_tokenizer, model.decoding.get());
+    const DType stored = stored_as(options.common.precision);
+    write_model_directory(*backend, options.output, model.config, *parameters, stored, *model.source_tokenizer,
+                          *model.target_tokenizer, model.decoding.get());
     if (const nlohmann::json card = read_training_card(folder); !card.is_null()) {
         write_training_card(options.output, card);
     }
+    if (options.common.json) {
+        write_output(json_document({{"output", options.output},
+                                    {"architecture", name_of(model.config.architecture)},
+                                    {"parameters", count_parameters(model.config)},
+                                    {"stored_as", name_of(stored)},
+                                    {"remarks", model.remarks},
+                                    {"files", written_files(options.output)}}));
+        return;
+    }
     log_line(fmt::format("{}: {}, {} parameters as {}", options.output, name_of(model.config.architecture),
-                         fmt::group_digits(count_parameters(model.config)), name_of(stored_as(options.precision))));
+                         fmt::group_digits(count_parameters(model.config)), name_of(stored)));
 }
 
 }  // namespace
 
 void add_import_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<ImportOptions>();
-    options->open = open_options;
+    options->common.open = open_options;
     CLI::App* command =
         app.add_subcommand("import", "Write another program's model as a model directory")->group("Models");
     command->footer(
@@ -80,8 +90,9 @@ void add_import_command(CLI::App& app, const OpenOptions& open_options) {
     command->add_option("-o,--output", options->output, "Model directory to write; an existing one is replaced")
         ->required()
         ->check(not_empty);
-    add_precision_option(*command, options->precision, "How weights are stored (default f32)",
+    add_precision_option(*command, options->common.precision, "How weights are stored (default f32)",
                          {Precision::F32, Precision::BF16, Precision::F16, Precision::I8});
+    options->common.add_json(*command);
     command->callback([options] { import(*options); });
 }
 

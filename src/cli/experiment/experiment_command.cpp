@@ -71,8 +71,8 @@ void measure(const Asked& asked) {
                                            .output = asked.flags.output,
                                            .say = [](const std::string& line) { log_line(line); },
                                            .stop_requested = stop_requested});
-    report.write(asked.flags.output);
-    write_output(report.plain());
+    const std::vector<std::string> files = report.write(asked.flags.output);
+    print_report(asked.flags, report, files);
 }
 
 void train(const Asked& asked) {

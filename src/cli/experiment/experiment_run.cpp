@@ -8,8 +8,10 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/stop_signal.h"
 #include "experiment/plan.h"
 #include "experiment/scale.h"
@@ -37,6 +39,7 @@ void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const 
     const std::vector<std::string> devices = asked_devices(flags.common.device(), flags.common.open);
     const std::unique_ptr<Backend> backend = open_device(devices.front(), flags.common.open);
     TextTable table{.head = {"training", "params", "steps", "minutes"}, .rows = {}};
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     std::string problems;
     double minutes = 0.0;
     const std::vector<PlannedTrial> planned = plan_trials(*backend, base, trials);
@@ -44,11 +47,21 @@ void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const 
         const PlannedTrial& one = planned[i];
         if (!one.problem.empty()) {
             problems += fmt::format("{}: {}\n", trials[i].name, one.problem);
+            rows.push_back({{"name", trials[i].name}, {"problem", one.problem}});
             continue;
         }
+        rows.push_back(
+            {{"name", trials[i].name}, {"parameters", one.parameters}, {"steps", one.steps}, {"minutes", one.minutes}});
         minutes += one.minutes;
         table.rows.push_back({trials[i].name, fmt::format("{:.2f} M", static_cast<double>(one.parameters) / 1e6),
                               fmt::format("{:.0f}", one.steps), fmt::format("{:.1f}", one.minutes)});
+    }
+    if (flags.common.json) {
+        write_output(json_document({{"device", backend->device().id},
+                                    {"minutes", minutes},
+                                    {"trainings", rows},
+                                    {"finished", all.size() - trials.size()}}));
+        return;
     }
     write_output(table.plain() +
                  fmt::format("{} on one device, {}: about {}, without development data\n",
@@ -60,15 +73,16 @@ void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const 
 }
 
 // Writes the report before and after each training.
-void run_reported(const Experiment& experiment, Trainings& trainings) {
+void run_reported(const ExperimentFlags& flags, const Experiment& experiment, Trainings& trainings) {
     const std::vector<Trial>& trials = trainings.trials();
     const std::string all = counted(trials.size(), "training");
     std::size_t done = 0;
     std::vector<TrialProblem> problems;
     StudyReport report;
+    std::vector<std::string> files;
     const auto write = [&] {
         report = trainings.report(experiment, problems);
-        report.write(experiment.folder());
+        files = report.write(experiment.folder());
     };
     write();  // first of all, since it fails if a result in the folder is damaged
     experiment.run(trials, [&](std::size_t trial, const TrialOutcome& outcome) {
@@ -86,7 +100,7 @@ void run_reported(const Experiment& experiment, Trainings& trainings) {
         write();
     });
     write();
-    write_output(report.plain());
+    print_report(flags, report, files);
     if (done + problems.size() < trials.size()) {
         throw Error(fmt::format("stopped by a signal, {} of {} done; the same command continues", done, all));
     }
@@ -100,8 +114,22 @@ void run_reported(const Experiment& experiment, Trainings& trainings) {
 
 }  // namespace
 
+void print_report(const ExperimentFlags& flags, const StudyReport& report, const std::vector<std::string>& files) {
+    if (!flags.common.json) {
+        write_output(report.plain());
+        return;
+    }
+    nlohmann::ordered_json json(report.json);
+    json["files"] = nlohmann::ordered_json::array();
+    for (const std::string& file : files) {
+        json["files"].push_back(written_file(file));
+    }
+    write_output(json_document(json));
+}
+
 void ExperimentFlags::add_output(CLI::App& command) {
     command.add_option("-o,--output", output, "Folder of the experiment")->type_name("FOLDER")->required();
+    common.add_json(command);
 }
 
 void ExperimentFlags::add_data(CLI::App& command) {
@@ -152,7 +180,8 @@ void run_trainings(const std::string& kind, const ExperimentFlags& flags, const 
         return;
     }
     listen_for_stop();
-    run_reported({kind,
+    run_reported(flags,
+                 {kind,
                   base,
                   {.folder = flags.output,
                    .devices = asked_devices(flags.common.device(), flags.common.open),

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "experiment/study.h"
 #include "options/common_options.h"
@@ -28,6 +29,9 @@ struct ExperimentFlags {
     // The configuration of the scale or the file, with the options in place and absolute data files.
     nlohmann::json base() const;
 };
+
+// Prints the report and, with --json, the files that were written of it.
+void print_report(const ExperimentFlags& flags, const StudyReport& report, const std::vector<std::string>& files);
 
 // Runs the trainings and writes the report before and after each one, or prints what would be trained. Error at the end
 // if some failed or a signal stopped them.

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/look/attention_corpus.h"
 #include "cli/look/attention_inside.h"
 #include "cli/look/attention_options.h"
@@ -66,7 +67,7 @@ bool asks_for_places(const AttentionOptions& options) {
 }
 
 // The figure or table of one sentence.
-std::string look_at_sentence(const AttentionOptions& options, PictureFormat format) {
+std::string look_at_sentence(const AttentionOptions& options, const ShownFormat& format) {
     if (!options.find.empty()) {
         parse_head_query(options.find);  // reports mistakes before loading the model
     }
@@ -87,7 +88,7 @@ std::string look_at_sentence(const AttentionOptions& options, PictureFormat form
     return write_shown(select_shown(record, selection, picture), picture, format);
 }
 
-std::string look_at_sentences(const AttentionOptions& options, PictureFormat format) {
+std::string look_at_sentences(const AttentionOptions& options, const ShownFormat& format) {
     if (options.find.empty() != options.importance) {
         throw UsageError("--corpus needs either --find or --importance");
     }
@@ -106,26 +107,35 @@ std::string look_at_sentences(const AttentionOptions& options, PictureFormat for
 }
 
 void show_attention(AttentionOptions options) {
-    const PictureFormat format = picture_format(options.output, options.format);
+    if (options.common.json) {
+        options.output = "-";
+        options.format = "json";
+    }
+    const ShownFormat format = shown_format(options.output, options.format);
     options.picture = picture_options(options);
     const FigureOptions& figure = options.picture.figure;
-    const bool drawn = is_drawn(format) && options.picture.picture == AttentionPicture::Figure;
+    const bool drawn = format.picture != nullptr && options.picture.picture == AttentionPicture::Figure;
     if ((figure.least > 0.0 || figure.top > 0 || figure.numbers) && !drawn) {
         throw UsageError(
-            "--least, --top and --numbers are for the lines of a figure: give -o FILE.svg, .png or .html, and neither "
-            "--matrix nor --all-heads");
+            "--least, --top and --numbers are for the lines of a figure: give -o FILE.svg, and neither --matrix "
+            "nor --all-heads");
     }
-    if (options.saliency && options.pieces && !is_drawn(format)) {
-        throw UsageError(
-            "--pieces with --saliency is for a picture: give -o FILE.svg, .png or .html; text and JSON have pieces");
+    if (options.saliency && options.pieces && format.picture == nullptr) {
+        throw UsageError("--pieces with --saliency is for a picture: give -o FILE.svg; text and JSON have pieces");
+    }
+    if ((!options.picture.title.empty() || !options.picture.caption.empty()) && format.picture == nullptr) {
+        throw UsageError("--title and --caption are for a picture: give -o FILE.svg");
     }
     const AttentionSelection& chosen = options.request.selection;
     if (figure.numbers && chosen.words.empty() && chosen.positions.empty() && options.find.empty()) {
         throw UsageError("--numbers are those of a chosen word: give --word, --position or --find");
     }
-    const std::string bytes = looks_inside(options)    ? look_inside(options, format)
-                              : options.corpus.empty() ? look_at_sentence(options, format)
-                                                       : look_at_sentences(options, format);
+    std::string bytes = looks_inside(options)    ? look_inside(options, format)
+                        : options.corpus.empty() ? look_at_sentence(options, format)
+                                                 : look_at_sentences(options, format);
+    if (format.json) {
+        bytes = json_with_schema(bytes);
+    }
     if (options.output.empty() || options.output == "-") {
         write_output(bytes);
     } else {

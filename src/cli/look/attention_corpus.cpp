@@ -88,12 +88,10 @@ std::optional<RecordRequest> sentence_request(const LoadedModel& model, const Co
 }
 
 std::string to_bytes(const std::vector<CorpusFinding>& findings, Architecture family, const CorpusLook& look) {
-    switch (look.format) {
-        case PictureFormat::Text: return text_of(findings, family);
-        case PictureFormat::Json: return json_of(findings);
-        default:
-            return write_picture(draw_findings(findings, look.picture.figure.look), look.picture.scale, look.format);
-    }
+    return look.format.picture != nullptr
+               ? write_picture(draw_findings(findings, look.picture.figure.look), look.picture, *look.format.picture)
+           : look.format.json ? json_of(findings)
+                              : text_of(findings, family);
 }
 
 Looked search(const Place& place, const CorpusLook& look, const CorpusText& corpus, const CorpusLook::Find& find) {
@@ -135,13 +133,11 @@ Looked search(const Place& place, const CorpusLook& look, const CorpusText& corp
 
 std::string to_bytes(const CorpusImportance& importance, const CorpusLook& look) {
     const FigureOptions& figure = look.picture.figure;
-    switch (look.format) {
-        case PictureFormat::Text: return text_of(importance);
-        case PictureFormat::Json: return json_of(importance);
-        default:
-            return write_picture(draw_corpus_importance(importance, figure.palette, figure.look), look.picture.scale,
-                                 look.format);
-    }
+    return look.format.picture != nullptr
+               ? write_picture(draw_corpus_importance(importance, figure.palette, figure.look), look.picture,
+                               *look.format.picture)
+           : look.format.json ? json_of(importance)
+                              : text_of(importance);
 }
 
 Looked measure(const Place& place, const CorpusLook& look, const CorpusText& corpus,

@@ -27,7 +27,7 @@ struct CorpusLook {
     std::variant<Find, Importance> question;
     RecordRequest request;  // of each sentence, without its texts
     PictureOptions picture;
-    PictureFormat format = PictureFormat::Text;
+    ShownFormat format;
 };
 
 // Searches the corpus for heads, or measures their importance over it. Returns the bytes to write.

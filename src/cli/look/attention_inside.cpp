@@ -59,13 +59,13 @@ struct DrawnInside {
 };
 
 template <class Result>
-std::string written(const Result& result, const AttentionOptions& options, PictureFormat format) {
+std::string written(const Result& result, const AttentionOptions& options, const ShownFormat& format) {
     if (!result.problem.empty()) {
         throw Error(result.problem);
     }
-    return format == PictureFormat::Json   ? to_json(result)
-           : format == PictureFormat::Text ? text_of(result)
-                                           : write_picture(DrawnInside{options}(result), options.picture.scale, format);
+    return format.picture != nullptr ? write_picture(DrawnInside{options}(result), options.picture, *format.picture)
+           : format.json             ? to_json(result)
+                                     : text_of(result);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ bool looks_inside(const AttentionOptions& options) {
     return options.saliency || options.lens || !options.patch.empty();
 }
 
-std::string look_inside(const AttentionOptions& options, PictureFormat format) {
+std::string look_inside(const AttentionOptions& options, const ShownFormat& format) {
     const std::string directory = options.common.model_path();
     InputFiles inputs(options.common.open.settings);
     inputs.add(directory);

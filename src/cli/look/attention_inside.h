@@ -9,7 +9,7 @@ namespace headscope {
 
 // Whether one of them is asked for.
 bool looks_inside(const AttentionOptions& options);
-// As text or JSON.
-std::string look_inside(const AttentionOptions& options, PictureFormat format);
+// As text, JSON or a picture.
+std::string look_inside(const AttentionOptions& options, const ShownFormat& format);
 
 }  // namespace headscope

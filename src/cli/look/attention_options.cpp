@@ -68,7 +68,7 @@ constexpr const char* kExamples =
     "  headscope attention --text 'The cat sleeps because it is tired.' --find anaphora=it --word it -o it.svg\n"
     "  headscope attention --text 'The cat sleeps.' --all-heads --sort distance --theme dark -o heads.png\n"
     "  headscope attention --text 'The cat sleeps.' --layer 2 --heads 3 --matrix -o matrix.svg\n"
-    "  headscope attention --text 'The cat sleeps.' -o - --format json\n"
+    "  headscope attention --text 'The cat sleeps.' --json\n"
     "  headscope attention --text 'The cat sleeps.' --target 'Die Katze schläft.' --kind decoder -o cat.svg\n"
     "  headscope attention --text 'The cat sleeps.' --saliency\n"
     "  headscope attention --text 'The cat sleeps.' --lens -o lens.json\n"
@@ -209,6 +209,9 @@ void add_inside_options(CLI::App& command, AttentionOptions& options) {
 void add_look_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Output");
     FigureOptions& figure = options.picture.figure;
+    command.add_option("--title", options.picture.title, "Instead of the picture's title")->check(not_empty);
+    command.add_option("--caption", options.picture.caption, "A line below the picture, such as the model's name")
+        ->check(not_empty);
     command.add_flag("--overview", figure.overview,
                      "Lines of several heads side by side; without --word each at weight / root of heads");
     command.add_option("--least", figure.least, "Draw no line with a smaller weight")
@@ -230,8 +233,10 @@ void add_look_options(CLI::App& command, AttentionOptions& options) {
     command.add_option("--scale", options.picture.scale, "PNG pixels per unit of the drawing")
         ->check(real_number(0.05, 100.0))
         ->capture_default_str();
-    command.add_option("-o,--output", options.output, "An .svg, .png, .html or .json file; -: standard output");
-    command.add_option("--format", options.format, "Format of -o -: svg, png, html or json");
+    CLI::Option* output =
+        command.add_option("-o,--output", options.output, "An " + shown_names() + " file; -: standard output");
+    CLI::Option* format = command.add_option("--format", options.format, "Format of -o -: the end of such a name");
+    options.common.add_json(command)->excludes(output)->excludes(format);
 }
 
 }  // namespace

@@ -12,9 +12,7 @@
 #include "observe/attention_table.h"
 #include "observe/head_statistics.h"
 #include "observe/record_json.h"
-#include "paint/html.h"
-#include "paint/png.h"
-#include "paint/svg.h"
+#include "paint/compose.h"
 #include "support/usage_error.h"
 
 namespace headscope {
@@ -81,29 +79,24 @@ struct AsJson {
 
 }  // namespace
 
-PictureFormat picture_format(const std::string& output, const std::string& format) {
-    constexpr std::pair<PictureFormat, const char*> kFormats[] = {{PictureFormat::Svg, "svg"},
-                                                                  {PictureFormat::Png, "png"},
-                                                                  {PictureFormat::Html, "html"},
-                                                                  {PictureFormat::Json, "json"}};
-    if (output != "-") {
-        if (!format.empty()) {
-            throw UsageError(
-                "--format is only for -o -; a file's format is given by its extension, .svg, .png, .html or .json");
-        }
-        if (output.empty()) {
-            return PictureFormat::Text;
-        }
+std::string shown_names() {
+    return picture_names(".json");
+}
+
+ShownFormat shown_format(const std::string& output, const std::string& format) {
+    if (output != "-" && !format.empty()) {
+        throw UsageError(
+            fmt::format("--format is only for -o -; a file's format is given by its extension, {}", shown_names()));
     }
-    for (const auto& [known, name] : kFormats) {
-        const std::string ending = fmt::format(".{}", name);
-        if (output == "-" ? (format.empty() ? "svg" : format) == name
-                          : output.size() > ending.size() && output.ends_with(ending)) {
-            return known;
-        }
+    if (output.empty()) {
+        return {};
     }
-    throw UsageError(
-        fmt::format("unknown format '{}'; use .svg, .png, .html or .json", output == "-" ? format : output));
+    const std::string name = output == "-" ? "-." + (format.empty() ? "svg" : format) : output;
+    const ShownFormat shown{.picture = picture_format_of(name), .json = name.ends_with(".json")};
+    if (shown.picture == nullptr && !shown.json) {
+        throw UsageError(fmt::format("unknown format '{}'; use {}", output == "-" ? format : output, shown_names()));
+    }
+    return shown;
 }
 
 ShownAttention select_shown(const AttentionRecord& record, const AttentionSelection& selection,
@@ -120,21 +113,20 @@ ShownAttention select_shown(const AttentionRecord& record, const AttentionSelect
     return ShownFigure{std::move(attention)};
 }
 
-std::string write_picture(const Drawing& drawing, double scale, PictureFormat format) {
-    return format == PictureFormat::Png    ? to_png(rasterise(drawing, scale))
-           : format == PictureFormat::Html ? to_html(drawing)
-                                           : to_svg(drawing);
+std::string write_picture(Drawing drawing, const PictureOptions& options, const PictureFormat& format) {
+    if (!options.title.empty()) {
+        drawing = retitled(std::move(drawing), options.title);
+    }
+    if (!options.caption.empty()) {
+        drawing = captioned(std::move(drawing), options.caption, options.figure.look);
+    }
+    return format.written(drawing, options.scale);
 }
 
-std::string write_shown(const ShownAttention& shown, const PictureOptions& options, PictureFormat format) {
-    switch (format) {
-        case PictureFormat::Text: return std::visit(AsText{}, shown);
-        case PictureFormat::Json: return std::visit(AsJson{}, shown);
-        case PictureFormat::Svg:
-        case PictureFormat::Png:
-        case PictureFormat::Html: return write_picture(std::visit(DrawnBy{options}, shown), options.scale, format);
-    }
-    return {};
+std::string write_shown(const ShownAttention& shown, const PictureOptions& options, const ShownFormat& format) {
+    return format.picture != nullptr ? write_picture(std::visit(DrawnBy{options}, shown), options, *format.picture)
+           : format.json             ? std::visit(AsJson{}, shown)
+                                     : std::visit(AsText{}, shown);
 }
 
 }  // namespace headscope

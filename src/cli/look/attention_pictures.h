@@ -1,4 +1,4 @@
-// Output of headscope attention: text, SVG, PNG, HTML or JSON.
+// Output of headscope attention: text, JSON or a picture.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 #include "figures/all_heads.h"
 #include "figures/figure.h"
+#include "paint/picture_file.h"
 
 namespace headscope {
 
@@ -22,17 +23,22 @@ struct PictureOptions {
     HeadOrder order = HeadOrder::Model;
     int group = 1;  // AllHeads: so many heads share keys and values
     FigureOptions figure = {};
-    double scale = 2.0;  // PNG pixels per unit of the drawing
+    double scale = kPictureScale;  // PNG pixels per unit of the drawing
+    std::string title = {};        // instead of the drawing's own
+    std::string caption = {};      // below it
 };
 
-enum class PictureFormat : std::uint8_t { Text, Svg, Png, Html, Json };
-constexpr bool is_drawn(PictureFormat format) {
-    return format != PictureFormat::Text && format != PictureFormat::Json;
-}
+// A picture, JSON, or by default text.
+struct ShownFormat {
+    const PictureFormat* picture = nullptr;
+    bool json = false;
+};
 
-// Determined by the file's extension. An empty `output` is text; "-" is standard output in `format` ("svg", "png",
-// "html" or "json"). Error for an unknown extension, and for a format without "-".
-PictureFormat picture_format(const std::string& output, const std::string& format);
+// Determined by the file's extension. An empty `output` is text; "-" is standard output in `format`, by default SVG.
+// Error for an unknown extension, and for a format without "-".
+ShownFormat shown_format(const std::string& output, const std::string& format);
+// ".svg, .png, .pdf, .html or .json"
+std::string shown_names();
 
 // What is selected of a record, to be drawn or written.
 struct ShownFigure {
@@ -55,8 +61,8 @@ ShownAttention select_shown(const AttentionRecord& record, const AttentionSelect
 
 // The bytes to write. Text: a table of the largest weights, a matrix as tab-separated numbers, or every head's
 // statistics. JSON: the figure's rows and weights, or for all heads the whole record.
-std::string write_shown(const ShownAttention& shown, const PictureOptions& options, PictureFormat format);
-// As SVG, PNG or HTML.
-std::string write_picture(const Drawing& drawing, double scale, PictureFormat format);
+std::string write_shown(const ShownAttention& shown, const PictureOptions& options, const ShownFormat& format);
+// With the options' title and caption.
+std::string write_picture(Drawing drawing, const PictureOptions& options, const PictureFormat& format);
 
 }  // namespace headscope

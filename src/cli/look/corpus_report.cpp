@@ -128,7 +128,7 @@ std::string json_of(const std::vector<CorpusFinding>& findings) {
                         {"heads", finding.heads},
                         {"better_heads", finding.better}});
     }
-    return list.dump(2) + "\n";
+    return Json{{"findings", std::move(list)}}.dump(2) + "\n";
 }
 
 std::string text_of(const CorpusImportance& importance) {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/picture_file.h"
 #include "figures/reliability_diagram.h"
 #include "io/atomic_file.h"
+#include "paint/picture_file.h"
 
 namespace headscope {
 
@@ -25,7 +25,7 @@ void write_calibration(const ForcedStatistics& statistics, const std::vector<std
                        const std::string& path) {
     const std::string name =
         models.size() == 1 ? name_of_model(models.front()) : fmt::format("an ensemble of {}", models.size());
-    atomic_write_file(path, picture_of(draw_reliability(statistics, name, {}), path));
+    atomic_write_file(path, require_picture_name(path).written(draw_reliability(statistics, name, {}), kPictureScale));
 }
 
 }  // namespace headscope

@@ -13,7 +13,6 @@
 
 #include "cli/command.h"
 #include "cli/opened_engine.h"
-#include "cli/picture_file.h"
 #include "cli/score/calibration_picture.h"
 #include "cli/score/evaluate_text.h"
 #include "cli/score/evaluation_report.h"
@@ -29,6 +28,7 @@
 #include "options/decoding_flags.h"
 #include "options/option_values.h"
 #include "options/progress.h"
+#include "paint/picture_file.h"
 #include "support/check.h"
 #include "support/usage_error.h"
 
@@ -269,7 +269,7 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
     command->add_option("-o,--output", options->output, "Also write the translations to this file")->type_name("FILE");
     command
         ->add_option("--calibration", options->calibration,
-                     "Also draw how often the likeliest piece is right by its probability: an .svg or .png file")
+                     "Also draw how often the likeliest piece is right by its probability: a picture, such as .svg")
         ->type_name("FILE");
     const std::vector<CLI::Option*> all = command->get_options({});
     for (std::size_t i = before; i < all.size(); ++i) {

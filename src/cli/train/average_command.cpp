@@ -7,10 +7,13 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "io/input_files.h"
 #include "model/model_directory.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
 #include "registry/registry.h"
 #include "support/counted.h"
@@ -20,13 +23,13 @@ namespace headscope {
 namespace {
 
 struct AverageOptions {
-    OpenOptions open;
+    CommonOptions common;
     std::vector<std::string> inputs;
     std::string output;
 };
 
 void average(const AverageOptions& options) {
-    InputFiles inputs(options.open.settings);
+    InputFiles inputs(options.common.open.settings);
     for (const std::string& path : options.inputs) {
         inputs.add(model_folder(path));
     }
@@ -34,8 +37,15 @@ void average(const AverageOptions& options) {
     for (const char* name : {"config.json", "model.safetensors"}) {
         inputs.refuse((std::filesystem::path(options.output) / name).string());
     }
-    const auto backend = open_device("cpu", options.open);
+    const auto backend = open_device("cpu", options.common.open);
     const std::int64_t parameters = average_models(*backend, options.inputs, options.output);
+    if (options.common.json) {
+        write_output(json_document({{"output", options.output},
+                                    {"inputs", options.inputs},
+                                    {"parameters", parameters},
+                                    {"files", written_files(options.output)}}));
+        return;
+    }
     log_line(fmt::format("{}: the mean of {}, {} parameters", options.output,
                          counted(options.inputs.size(), "set of weights", "sets of weights"),
                          fmt::group_digits(parameters)));
@@ -45,7 +55,7 @@ void average(const AverageOptions& options) {
 
 void add_average_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<AverageOptions>();
-    options->open = open_options;
+    options->common.open = open_options;
     CLI::App* command = app.add_subcommand("average", "Write the mean of checkpoints as a model")->group("Train");
     command->footer(
         "Checkpoints stay in the folder of their training, from which the model gets its tokenizer and configuration.\n"
@@ -62,6 +72,7 @@ void add_average_command(CLI::App& app, const OpenOptions& open_options) {
         ->group("Output")
         ->required()
         ->check(not_empty);
+    options->common.add_json(*command);
     command->callback([options] { average(*options); });
 }
 

@@ -6,9 +6,12 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/train/pairs_output.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/counted.h"
 #include "train/digits_task.h"
@@ -18,6 +21,7 @@ namespace headscope {
 namespace {
 
 struct TaskOptions {
+    CommonOptions common;
     std::string output;
     std::int64_t train = 20'000;
     std::int64_t valid = 200;
@@ -31,11 +35,16 @@ struct TaskOptions {
     }
 };
 
-void commit_and_say(PairsOutput& output, const char* what) {
+void commit_and_say(PairsOutput& output, const TaskOptions& options, const char* what) {
     output.commit();
+    nlohmann::ordered_json files = nlohmann::ordered_json::array();
+    std::string text;
     for (const Part part : {Part::Train, Part::Valid, Part::Test}) {
-        write_output(fmt::format("{}: {}\n", output.path(part), counted(output.count(part), what)));
+        files.push_back(written_file(output.path(part)));
+        files.back()["lines"] = output.count(part);
+        text += fmt::format("{}: {}\n", output.path(part), counted(output.count(part), what));
     }
+    write_output(options.common.json ? json_document({{"files", files}}) : text);
 }
 
 void make_digits(const TaskOptions& options) {
@@ -46,7 +55,7 @@ void make_digits(const TaskOptions& options) {
     for (const DigitsPair& number : numbers) {
         output.write(options.part_of(done++), number.digits, number.words);
     }
-    commit_and_say(output, "pair");
+    commit_and_say(output, options, "pair");
 }
 
 using MakeText = std::vector<TextTaskLine> (*)(std::int64_t lines, std::uint64_t seed);
@@ -65,7 +74,7 @@ void make_text(const TaskOptions& options, MakeText make) {
             output.write(part, line.text);
         }
     }
-    commit_and_say(output, "line");
+    commit_and_say(output, options, "line");
 }
 
 // A subcommand that generates one of the tasks.
@@ -79,6 +88,7 @@ CLI::App* add_task(CLI::App& command, const char* name, const char* description,
         ->type_name("FOLDER")
         ->group("Output")
         ->required();
+    options->common.add_json(*task);
     task->option_defaults()->group("Sizes");
     task->add_option(fmt::format("--{}", what), options->train, fmt::format("Training {}", what))
         ->check(whole_number(1, 900'000))

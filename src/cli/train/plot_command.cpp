@@ -8,13 +8,17 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "cli/picture_file.h"
+#include "cli/json_output.h"
+#include "cli/train/course_json.h"
 #include "figures/training_plot.h"
 #include "io/atomic_file.h"
 #include "io/input_files.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
+#include "paint/picture_file.h"
 #include "support/check.h"
 #include "support/usage_error.h"
 #include "train/log_reader.h"
@@ -25,10 +29,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct PlotOptions {
+    CommonOptions common;
     std::vector<std::string> runs;
     std::string output;
     std::string theme = "light";
-    double scale = 2.0;
+    double scale = kPictureScale;
     TrainingPlotOptions plot;
 };
 
@@ -77,26 +82,34 @@ std::vector<std::string> names_of(const std::vector<std::string>& runs) {
 }
 
 void plot(PlotOptions options) {
-    if (options.output != "-" && !options.output.ends_with(".svg") && !options.output.ends_with(".png")) {
-        throw UsageError(fmt::format("'{}' is no picture: name an .svg or a .png file, or - for SVG on standard output",
-                                     options.output));
+    const PictureFormat& format =
+        options.output == "-" ? kPictureFormats.front() : require_picture_name(options.output);
+    if (options.output == "-" && options.common.json) {
+        throw UsageError("--json and the picture cannot both go to standard output: name a file with -o");
     }
     options.plot.look.ink = options.theme == "dark" ? kDarkInk : kLightInk;
     const std::vector<std::string> names = names_of(options.runs);
     std::vector<PlottedRun> runs;
     InputFiles inputs;
+    nlohmann::ordered_json drawn = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string log = log_of(options.runs[i]).string();
         inputs.add(log);
         require_training_log(log);
         runs.push_back({names[i], read_training_log(log)});
+        drawn.push_back({{"name", names[i]}, {"log", log}});
+        drawn.back().update(course_json(runs.back().log));
     }
     inputs.refuse(options.output);
-    const std::string bytes = picture_of(draw_training_plot(runs, options.plot), options.output, options.scale);
+    const std::string bytes = format.written(draw_training_plot(runs, options.plot), options.scale);
     if (options.output == "-") {
         write_output(bytes);
-    } else {
-        atomic_write_file(options.output, bytes);
+        return;
+    }
+    atomic_write_file(options.output, bytes);
+    if (options.common.json) {
+        write_output(
+            json_document({{"runs", drawn}, {"files", nlohmann::ordered_json::array({written_file(options.output)})}}));
     }
 }
 
@@ -117,7 +130,7 @@ void add_plot_command(CLI::App& app) {
     command->option_defaults()->group("Selection");
     command->add_option("--from", options->plot.from, "Skip the steps before this one")->check(whole_number(0));
     command->option_defaults()->group("Output");
-    command->add_option("-o,--output", options->output, "An .svg or .png file; -: SVG on standard output")
+    command->add_option("-o,--output", options->output, "An " + picture_names() + " file; -: SVG on standard output")
         ->type_name("FILE")
         ->required();
     command->add_flag("--log", options->plot.logarithmic, "Losses on a logarithmic axis");
@@ -127,6 +140,7 @@ void add_plot_command(CLI::App& app) {
     command->add_option("--scale", options->scale, "PNG pixels per unit of the drawing")
         ->check(real_number(0.05, 100.0))
         ->capture_default_str();
+    options->common.add_json(*command);
     command->callback([options] { plot(*options); });
 }
 

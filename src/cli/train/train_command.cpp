@@ -120,6 +120,7 @@ void add_input(CLI::App& command, TrainOptions& options) {
 }
 
 void add_course(CLI::App& command, TrainOptions& options) {
+    options.common.add_json(command);
     command.option_defaults()->group("Run");
     CLI::Option* source = command.get_option("--source");
     CLI::Option* resume = command.add_flag("--resume", options.resume, "Continue from the newest checkpoint");

@@ -1,13 +1,17 @@
 #include "cli/train/train_run.h"
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/stop_signal.h"
+#include "cli/train/course_json.h"
 #include "cli/train/train_request.h"
 #include "cli/train/train_terminal.h"
 #include "io/scratch_folder.h"
@@ -15,6 +19,7 @@
 #include "support/check.h"
 #include "train/dry_run.h"
 #include "train/first_model.h"
+#include "train/log_reader.h"
 #include "train/overfit.h"
 #include "train/run_folder.h"
 #include "train/training_job.h"
@@ -49,6 +54,26 @@ struct Attempt {
     const TrainingData* data = nullptr;
 };
 
+std::string json_of(const DescribedTraining& described, const std::string& device) {
+    nlohmann::ordered_json json{{"device", device},
+                                {"parameters", described.parameters},
+                                {"seconds_per_step", described.seconds_per_step},
+                                {"flops_per_step", described.flops_per_step},
+                                {"bytes", nullptr}};
+    if (described.bytes) {
+        json["bytes"] = *described.bytes;
+    }
+    if (std::isfinite(described.steps)) {
+        json.update({{"steps", described.steps},
+                     {"limit", described.limit},
+                     {"seconds", described.steps * described.seconds_per_step}});
+    }
+    if (std::isfinite(described.steps_per_epoch)) {
+        json["steps_per_epoch"] = described.steps_per_epoch;
+    }
+    return json_document(json);
+}
+
 // --dry-run
 void describe(const TrainOptions& options, Terminal& terminal) {
     Attempt attempt(options, terminal.say(), false);
@@ -57,7 +82,9 @@ void describe(const TrainOptions& options, Terminal& terminal) {
             fmt::format("none of the files of {} is there: measuring with random pieces; --data names the folder",
                         attempt.job.config().file));
     }
-    write_output(describe_training(*attempt.backend, attempt.job.config(), attempt.data, options.output));
+    const DescribedTraining described =
+        describe_training(*attempt.backend, attempt.job.config(), attempt.data, options.output);
+    write_output(options.common.json ? json_of(described, attempt.backend->device().id) : described.text);
 }
 
 // --overfit-one-batch
@@ -75,6 +102,18 @@ void overfit(const TrainOptions& options, Terminal& terminal) {
             nll, kEnough));
     }
     terminal.say()("one batch was overfitted: the set-up can learn");
+    if (options.common.json) {
+        write_output(json_document({{"nll", nll}}));
+    }
+}
+
+// What the run's folder holds in the end.
+std::string json_of(const TrainingResult& result, const std::string& folder) {
+    nlohmann::ordered_json json{
+        {"output", folder}, {"step", result.step}, {"seconds", result.minutes * 60.0}, {"ended_by", result.ended_by}};
+    json.update(course_json(read_training_log((fs::path(folder) / "log.jsonl").string())));
+    json["files"] = written_files(folder);
+    return json_document(json);
 }
 
 void train(const TrainOptions& options, Terminal& terminal) {
@@ -106,6 +145,9 @@ void train(const TrainOptions& options, Terminal& terminal) {
         say(fmt::format(
             "use it in other commands: --model {0}; look at it: headscope view {0}; its curves: headscope plot {0}",
             options.output));
+    }
+    if (options.common.json) {
+        write_output(json_of(result, options.output));
     }
 }
 

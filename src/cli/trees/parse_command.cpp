@@ -26,8 +26,7 @@
 #include "options/common_options.h"
 #include "options/decoding_flags.h"
 #include "options/option_values.h"
-#include "paint/png.h"
-#include "paint/svg.h"
+#include "paint/picture_file.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "support/usage_error.h"
@@ -134,8 +133,7 @@ std::string printed(const ParseOptions& options, std::size_t line, const std::op
 }
 
 void write_drawing(const Tree& tree, const std::string& path) {
-    const Drawing drawing = draw_parse_tree(tree);
-    atomic_write_file(path, path.ends_with(".svg") ? to_svg(drawing) : to_png(rasterise(drawing, 2.0)));
+    atomic_write_file(path, require_picture_name(path).written(draw_parse_tree(tree), kPictureScale));
 }
 
 void parse_text(const ParseOptions& options) {
@@ -286,8 +284,8 @@ void parse_file(const ParseOptions& options) {
 }
 
 void parse(const ParseOptions& options) {
-    if (!options.output.empty() && !options.output.ends_with(".svg") && !options.output.ends_with(".png")) {
-        throw UsageError(fmt::format("unknown format '{}': use .svg or .png", options.output));
+    if (!options.output.empty()) {
+        require_picture_name(options.output);
     }
     if (options.text.empty() == options.file.empty()) {
         throw UsageError(options.file.empty() ? "TEXT is empty" : "TEXT and --file exclude each other");
@@ -337,7 +335,7 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
     CLI::Option* pretty = command->add_flag("--pretty", options->pretty, "Print the tree indented, over several lines");
     options->common.add_json(*command)->excludes(pretty);
     command->option_defaults()->group("Output");
-    command->add_option("-o,--output", options->output, "Draw the tree into an .svg or .png file instead")
+    command->add_option("-o,--output", options->output, "Draw the tree into an " + picture_names() + " file instead")
         ->check(not_empty)
         ->excludes(pretty)
         ->excludes(file)

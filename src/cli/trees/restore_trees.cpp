@@ -13,10 +13,13 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/trees/trees_actions.h"
 #include "io/input_files.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
 #include "support/counted.h"
@@ -27,6 +30,7 @@ namespace headscope {
 namespace {
 
 struct RestoreOptions {
+    CommonOptions common;
     std::string input = "-", words, tags;
     Terminals terminals = Terminals::Normalised;
     bool lists = false, pretty = false;
@@ -123,6 +127,28 @@ Restored restored_sentence(const SequenceReader& reader, const std::vector<std::
     }
 }
 
+// Of a sentence, which has no tree if it has no words.
+std::string printed(const RestoreOptions& options, std::int64_t line, const std::optional<Restored>& found) {
+    if (!options.common.json) {
+        return !found ? "\n" : options.pretty ? to_indented(found->tree) : to_line(found->tree) + "\n";
+    }
+    if (!found) {
+        return json_row({{"line", line}, {"tree", nullptr}});
+    }
+    const Repairs& repairs = found->repairs;
+    return json_row({{"line", line},
+                     {"tree", to_line(found->tree)},
+                     {"repaired", repairs.any()},
+                     {"repairs",
+                      {{"dropped_symbols", repairs.dropped_symbols},
+                       {"dropped_closings", repairs.dropped_closings},
+                       {"dropped_terminals", repairs.dropped_terminals},
+                       {"added_closings", repairs.added_closings},
+                       {"added_words", repairs.added_words},
+                       {"empty", repairs.empty},
+                       {"joined", repairs.joined}}}});
+}
+
 void print_repairs(const Repairs& all, std::int64_t repaired, std::int64_t lines) {
     log_line(
         fmt::format("headscope: repaired {} of {}: {}, {} and {} left out, {} and {} added, {} without words and {} "
@@ -149,15 +175,13 @@ void restore(const RestoreOptions& options) {
         const std::vector<std::string> line = split_at_blanks(line_beside(words, sequences));
         const std::vector<std::string> line_tags =
             tags ? split_at_blanks(line_beside(*tags, sequences)) : std::vector<std::string>();
-        if (line.empty()) {
-            write_output("\n");  // no sentence, no tree
-            continue;
+        std::optional<Restored> result;
+        if (!line.empty()) {
+            result = restored_sentence(sequences, some, line, tags ? &line_tags : nullptr, options.terminals);
+            all += result->repairs;
+            repaired += result->repairs.any() ? 1 : 0;
         }
-        const Restored result =
-            restored_sentence(sequences, some, line, tags ? &line_tags : nullptr, options.terminals);
-        all += result.repairs;
-        repaired += result.repairs.any() ? 1 : 0;
-        write_output(options.pretty ? to_indented(result.tree) : to_line(result.tree) + "\n");
+        write_output(printed(options, sequences.count(), result));
     }
     require_end(words, sequences);
     if (tags) {
@@ -197,7 +221,9 @@ void add_restore_trees(CLI::App& trees) {
         "--n-best", options->lists,
         "FILE is the output of translate --n-best: take the first tree of each list that needs no repair");
     add_terminals_option(*command, options->terminals)->excludes(tags);
-    command->add_flag("--pretty", options->pretty, "Print trees indented, over several lines")->group("Output");
+    CLI::Option* pretty =
+        command->add_flag("--pretty", options->pretty, "Print trees indented, over several lines")->group("Output");
+    options->common.add_json(*command)->excludes(pretty);
     command->callback([options] { restore(*options); });
 }
 

@@ -10,10 +10,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/trees/trees_actions.h"
 #include "io/input_files.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
 #include "support/counted.h"
@@ -29,6 +32,7 @@ enum class Print : std::uint8_t { Pairs, Words, Tags, Sequences, Trees };
 constexpr std::array<const char*, 5> kPrintNames = {"pairs", "words", "tags", "sequences", "trees"};
 
 struct LineariseOptions {
+    CommonOptions common;
     std::vector<std::string> files = {"-"};
     Terminals terminals = Terminals::Normalised;
     Print print = Print::Pairs;
@@ -36,13 +40,23 @@ struct LineariseOptions {
 
 std::string line_of(const Tree& tree, const LineariseOptions& options) {
     switch (options.print) {
-        case Print::Pairs: return words_of(tree) + "\t" + linearised(tree, options.terminals);
-        case Print::Words: return words_of(tree);
-        case Print::Tags: return tags_of(tree);
-        case Print::Sequences: return linearised(tree, options.terminals);
+        case Print::Pairs: return words_of(tree) + "\t" + linearised(tree, options.terminals) + "\n";
+        case Print::Words: return words_of(tree) + "\n";
+        case Print::Tags: return tags_of(tree) + "\n";
+        case Print::Sequences: return linearised(tree, options.terminals) + "\n";
         case Print::Trees: break;
     }
-    return to_line(tree);
+    return to_line(tree) + "\n";
+}
+
+// `number`: of the tree in its file, from 1.
+std::string json_of(const Tree& tree, const std::string& file, std::int64_t number, Terminals terminals) {
+    return json_row({{"file", file},
+                     {"number", number},
+                     {"words", words_of(tree)},
+                     {"tags", tags_of(tree)},
+                     {"sequence", linearised(tree, terminals)},
+                     {"tree", to_line(tree)}});
 }
 
 void linearise(const LineariseOptions& options) {
@@ -53,10 +67,15 @@ void linearise(const LineariseOptions& options) {
     std::vector<std::string> broken;
     for (const std::string& file : options.files) {
         TreeReader reader(file);
+        std::int64_t number = 0;
         for (Tree tree; reader.next(tree);) {
             const std::optional<Tree> rest = without_traces(tree);
+            ++number;
             only_traces += rest ? 0 : 1;
-            write_output(rest ? line_of(*rest, options) + "\n" : "");
+            if (rest) {
+                write_output(options.common.json ? json_of(*rest, file, number, options.terminals)
+                                                 : line_of(*rest, options));
+            }
         }
         broken.insert(broken.end(), reader.problems().begin(), reader.problems().end());
     }
@@ -85,9 +104,10 @@ void add_linearise(CLI::App& trees) {
         ->capture_default_str();
     command->option_defaults()->group("Output");
     const CLI::Option* terminals = add_terminals_option(*command, options->terminals);
-    add_choice(
+    CLI::Option* print = add_choice(
         *command, "--print", kPrintNames,
         [print = &options->print](std::size_t at) { *print = static_cast<Print>(at); }, "What to print of each tree");
+    options->common.add_json(*command)->excludes(print);
     command->callback([options, terminals] {
         if (terminals->count() > 0 && options->print != Print::Pairs && options->print != Print::Sequences) {
             throw UsageError("--terminals is only for --print pairs and sequences");
