@@ -127,13 +127,14 @@ void Run::train_until_stopped() {
             validate();
         }
         state_.checkpoint_due = state_.checkpoint_due || checkpoint_due();
-        if (state_.checkpoint_due) {
+        const bool wanted = state_.checkpoint_due || stays(state_.step);
+        if (wanted) {
             collect();
         }
         // After a skipped step a checkpoint would repeat the weights of an earlier step, from which perhaps no finite
         // gradient leads on, and would push out a checkpoint from before them.
-        if (state_.checkpoint_due && state_.totals.skipped_in_a_row == 0 && !diverged()) {
-            checkpoint(true);
+        if (wanted && state_.totals.skipped_in_a_row == 0 && !diverged()) {
+            checkpoint(state_.checkpoint_due);
         }
     }
     collect();

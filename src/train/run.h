@@ -119,6 +119,8 @@ private:
 
     // run_checkpoints.cpp
     bool checkpoint_due() const;
+    // Whether the checkpoint of this step stays beside the last ones. It does not count among them.
+    bool stays(std::int64_t step) const;
     void checkpoint(bool was_due);
     void restore(const Checkpoint& checkpoint, Purpose purpose);
     std::optional<Checkpoint> open_or_warn(std::int64_t step) const;

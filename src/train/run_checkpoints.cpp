@@ -1,5 +1,7 @@
 // Checkpoints of a run: what is written, kept and continued from.
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -89,6 +91,10 @@ bool Run::checkpoint_due() const {
            (t.checkpoint_minutes > 0.0 && clock_.now() - checkpointed_at_ >= t.checkpoint_minutes * 60.0);
 }
 
+bool Run::stays(std::int64_t step) const {
+    return config_.training.keep_powers_of_two && std::has_single_bit(static_cast<std::uint64_t>(step));
+}
+
 void Run::checkpoint(bool was_due) {
     collect();
     state_.checkpoint_due = state_.checkpoint_due && !was_due;
@@ -105,6 +111,8 @@ void Run::checkpoint(bool was_due) {
         for (const TrainingState::Kept& kept : state_.kept) {
             steps.push_back(kept.step);
         }
+        std::ranges::copy_if(checkpoints_.steps(), std::back_inserter(steps),
+                             [this](std::int64_t step) { return stays(step); });
         checkpoints_.keep(steps, state_.step);
     }
     hooks_.say(fmt::format("checkpoint {} after {}", file, duration_text(state_.seconds / 60.0)));

@@ -102,6 +102,7 @@ const ConfigFields<Options>& other_fields() {
         integer_field("checkpoint_every", &Options::checkpoint_every, 0, kMany),
         number_field("checkpoint_minutes", &Options::checkpoint_minutes, 0.0, 1e6),
         integer_field("keep_last", &Options::keep_last, 1, 1000),
+        boolean_field("keep_powers_of_two", &Options::keep_powers_of_two),
         integer_field("average_last", &Options::average_last, 1, 1000),
         boolean_field("average_always", &Options::average_always),
         choice_field("save", &Options::save, {{"f32", DType::F32}, {"f16", DType::F16}}),

@@ -76,6 +76,7 @@ struct TrainingOptions {
     std::int64_t checkpoint_every = 0;  // steps; 0: only by time
     double checkpoint_minutes = 5.0;    // 0: only by steps
     std::int64_t keep_last = 5;
+    bool keep_powers_of_two = false;  // also the checkpoints after steps 1, 2, 4, 8, ...
     std::int64_t average_last = 1;
     bool average_always = false;  // whatever does better on the validation text
     DType save = DType::F32;      // of the final model: F32 or F16

@@ -130,6 +130,27 @@ TEST_CASE("a stopped and resumed run ends with the weights of an uninterrupted o
     CHECK(logged(second.output_folder, "validation") == logged(unbroken.output_folder, "validation"));
 }
 
+TEST_CASE("checkpoints after powers of two stay, and change no weight", "[resume]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    DigitsRun without(folder, settings, "without");
+    without.start().train();
+    without.training->write_model(folder.file("without-model"));
+    settings["training"]["keep_powers_of_two"] = true;
+    const auto run = stopped_and_finished(folder, settings, "with", 11);
+    CHECK(CheckpointFolder(run->output_folder + "/checkpoints").steps() ==
+          std::vector<std::int64_t>{1, 2, 4, 8, 16, 24});
+    run->training->write_model(folder.file("with-model"));
+    CHECK(weights_of_model(*run->backend, folder.file("with-model")) ==
+          weights_of_model(*without.backend, folder.file("without-model")));
+    settings["training"]["keep_last"] = 1;
+    settings["training"]["average_last"] = 1;
+    DigitsRun few(folder, settings, "few");
+    few.start().train();
+    CHECK(CheckpointFolder(few.output_folder + "/checkpoints").steps() ==
+          std::vector<std::int64_t>{1, 2, 4, 8, 16, 24});
+}
+
 TEST_CASE("a truncated or changed newest checkpoint costs only the steps since the previous one", "[resume]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = write_digits(folder);
