@@ -55,11 +55,13 @@ function(headscope_viewer)
     # Vulkan structures initialise only non-zero members.
     target_compile_options(headscope_window PRIVATE -Wno-missing-field-initializers)
     set_source_files_properties(viewer/ui/about.cpp PROPERTIES COMPILE_DEFINITIONS HEADSCOPE_VERSION="${PROJECT_VERSION}")
-    # The window explains the terms of the documents.
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/glossary.md)
+    # The window explains its panels and the terms of the documents.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/glossary.md
+                                                                   ${PROJECT_SOURCE_DIR}/docs/viewer.md)
     file(READ ${PROJECT_SOURCE_DIR}/docs/glossary.md HEADSCOPE_GLOSSARY)
-    configure_file(${PROJECT_SOURCE_DIR}/viewer/ui/glossary.cpp.in glossary.cpp @ONLY)
-    target_sources(headscope_viewer_ui PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/glossary.cpp)
+    file(READ ${PROJECT_SOURCE_DIR}/docs/viewer.md HEADSCOPE_VIEWER_PAGE)
+    configure_file(${PROJECT_SOURCE_DIR}/viewer/ui/documents.cpp.in documents.cpp @ONLY)
+    target_sources(headscope_viewer_ui PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/documents.cpp)
     # A separate program, so that headscope itself needs neither a display nor Vulkan.
     headscope_program(headscope-viewer viewer/program viewer_ui viewer_options)
     add_dependencies(headscope headscope-viewer)

@@ -19,8 +19,10 @@ constexpr double kNarrowest = 3.2;
 constexpr double kWidest = 7.0;
 constexpr const char* kTitle = "What the model would write after each layer";
 constexpr const char* kNote =
-    "Each cell: the likeliest piece if the model stopped after that layer; the darker, the likelier. Framed: the piece "
-    "that was written.";
+    "Each cell: the likeliest piece if the model stopped after that layer; the {}, the likelier. Framed: the piece "
+    "that "
+    "was written.";
+constexpr double kNoteWidth = 40.0;
 
 class LensDrawing {
 public:
@@ -39,7 +41,7 @@ public:
         left_ = snapped(kMargin + text_width("embedding") * kSmall + 0.5);
         const double columns = static_cast<double>(lens.tokens.size()) * cell_;
         right_ = std::max(left_ + columns, kMargin + text_width(kTitle) * kTitleSize);
-        note_ = wrapped(kNote, (right_ - kMargin) / kSmall);
+        note_ = wrapped(kNote, std::min(right_ - kMargin, kNoteWidth) / kSmall);
         given_ = kMargin + 1.4 * kTitleSize + lines_height(note_, kSmall) + 1.0;
         top_ = given_ + kRow;
     }

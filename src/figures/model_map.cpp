@@ -149,9 +149,12 @@ Drawing draw_model_map(const ModelConfig& config, const ModelMapOptions& options
     if (columns.size() == 2) {
         draw_memory(pen, config, columns[0], columns[1]);
     }
-    const Point corner = draw_figure2(pen, config, left, top);
-    const double height = std::max(bottom + ModelColumn::height_below(config), corner.y) + kMapMargin;
-    const double width = std::max(corner.x, kMapMargin + kDetail * text_width(detail)) + kMapMargin;
+    const double foot = bottom + ModelColumn::height_below(config);
+    const Point corner = options.narrow ? draw_figure2(pen, config, kMapMargin, foot + kColumnsApart)
+                                        : draw_figure2(pen, config, left, top);
+    const double height = std::max(foot, corner.y) + kMapMargin;
+    const double widest = std::max(corner.x, kMapMargin + kDetail * text_width(detail));
+    const double width = std::max(widest, options.narrow ? left - kColumnsApart + kNumbers : 0.0) + kMapMargin;
     return sketch.finish(width, height, "Model", detail + ", " + title);
 }
 

@@ -12,6 +12,7 @@ namespace headscope {
 struct ModelMapOptions {
     int encoder_layer = 1;  // the layers that the stacks show, counted from 1
     int decoder_layer = 1;
+    bool narrow = false;  // Figure 2 is below Figure 1, not beside it
     Look look = {};
 };
 

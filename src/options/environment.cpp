@@ -28,6 +28,7 @@ const std::vector<std::string>& known() {
                                   "HEADSCOPE_THREADS",
                                   "HEADSCOPE_TRACE",
                                   "CUDA_VISIBLE_DEVICES",
+                                  "DBUS_SESSION_BUS_ADDRESS",
                                   "DISPLAY",
                                   "HOME",
                                   "LP_NATIVE_VECTOR_WIDTH",

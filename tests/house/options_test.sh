@@ -7,11 +7,6 @@
 # shellcheck source=tests/house/commands.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
 
-# COMMAND OPTION REASON: options that no script uses.
-cat >exceptions <<'TEXT'
-view --record needs a window and a display: tests/viewer_window/interface_test.cpp
-TEXT
-
 commands_of() { # COMMAND..
     "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z0-9-]*\)   *[A-Z].*/\1/p'
 }
@@ -47,7 +42,6 @@ for script in "${scripts[@]}"; do command_lines "$script" | calls_replaced; done
 used() { # COMMAND OPTION, as --help names it: -o,--output
     grep -qE -- "(run|headscope\"?|program\"?|HEADSCOPE\"?) $1 (.*[ \"'(])?(${2/,/|})([ =\"')]|$)" command-lines
 }
-excepted() { grep -qE -- "^$1 ${2#-?,} ..*" exceptions; }
 
 # Text, and numbers that no option accepts, are rejected with our own message.
 rejects_value() { misused "$option: must be" "headscope $1 --help explains it"; }
@@ -93,11 +87,7 @@ check() { # COMMAND..
     examples_of $1 >>command-lines
     for option in $(options_of $1); do
         count=$((count + 1))
-        if excepted "$1" "$option"; then
-            expect "headscope $1 $option is listed as an exception, but a test uses it" not used "$1" "$option"
-        else
-            expect "headscope $1 $option is used by a test" used "$1" "$option"
-        fi
+        expect "headscope $1 $option is used by a test" used "$1" "$option"
     done
 }
 for command in $(commands_of); do

@@ -146,16 +146,14 @@ expect "models of two families are not compared" with mixed.json \
 
 # ------------------------------------------------------------------------------------------------- errors
 view --render figure.bmp
-expect "an unknown extension" refused "figure.bmp" ".svg, .png, .html or .json"
+expect "an unknown extension" refused "figure.bmp" ".svg, .png, .pdf, .html or .json"
 view --panel time --render time.tsv
-expect "a table of another panel" refused "time.tsv" ".svg, .png, .html or .json, or .tsv for the matrix"
+expect "a table of another panel" refused "time.tsv" ".svg, .png, .pdf, .html or .json, or .tsv for the matrix"
 run view --help
-expect "the help lists the formats" says ".svg, .png, .html, .json or .tsv (matrix)"
+expect "the help lists the formats" says ".svg, .png, .pdf"
 expect "the help has groups" grep -qx "Device:" out
 view --render x.svg --script tour
 expect "a script without a window" misused "--script" "--render"
-view --render x.svg --record tour
-expect "a recording without a window" misused "--record" "--render"
 run view --open run --render x.svg
 expect "a folder as a saved view" refused "cannot read 'run': Is a directory"
 run view --open gone --render x.svg

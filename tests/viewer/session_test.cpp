@@ -392,13 +392,13 @@ TEST_CASE("A session saves its settings only if it has a file", "[session]") {
         options.settings_file = settings;
         Session session(options, [] {});
         settle(session);
-        session.settings().dark = true;
+        session.settings().theme = Theme::Dark;
         session.update(Clock::now());
         CHECK(std::filesystem::exists(file) == !settings.empty());  // while it runs
         session.settings().scale = 1.5;                             // at its end
     }
     const ViewerSettings kept = load_settings(file, problem);
-    CHECK(kept.dark);
+    CHECK(kept.theme == Theme::Dark);
     CHECK(kept.scale == 1.5);
     CHECK(kept.recent_models == std::vector<std::string>{model});
 }

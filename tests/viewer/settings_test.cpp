@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -32,7 +33,8 @@ TEST_CASE("Settings that are saved are loaded again", "[settings]") {
     std::string problem;
     CHECK(load_settings(file, problem) == ViewerSettings{});
     CHECK(load_settings("", problem) == ViewerSettings{});
-    const ViewerSettings settings{.dark = true,
+    const ViewerSettings settings{.theme = Theme::Dark,
+                                  .toured = true,
                                   .scale = 1.35,
                                   .width = 1111,
                                   .height = 777,
@@ -57,6 +59,37 @@ TEST_CASE("Unreadable settings are reported and not overwritten", "[settings]") 
         CHECK_THAT(problem, Contains(file));
         CHECK(read_all(file) == bytes);
     }
+}
+
+TEST_CASE("A theme is system, light or dark, also as earlier versions wrote it", "[settings]") {
+    const TemporaryFolder folder;
+    std::string problem;
+    const auto theme_in = [&](const std::string& bytes) {
+        return load_settings(folder.write("viewer.json", bytes), problem).theme;
+    };
+    CHECK(theme_in(R"({"dark": true})") == Theme::Dark);
+    CHECK(theme_in(R"({"dark": false})") == Theme::System);
+    CHECK(theme_in(R"({"theme": "light"})") == Theme::Light);
+    CHECK(problem.empty());
+    CHECK(theme_in(R"({"theme": "blue"})") == Theme::System);
+    CHECK_THAT(problem, Contains("system, light or dark, not \"blue\""));
+}
+
+TEST_CASE("The desktop is asked for its theme", "[settings]") {
+    const TemporaryFolder folder;
+    const std::string program = folder.write("gdbus", "");
+    const std::string path = std::getenv("PATH");
+    setenv("PATH", (std::filesystem::path(program).parent_path().string() + ":" + path).c_str(), 1);
+    const auto answer = [&](const std::string& script) {
+        folder.write("gdbus", "#!/bin/sh\n" + script + "\n");
+        chmod(program.c_str(), 0755);
+        return system_is_dark(std::map<std::string, std::string>{{"DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere"}});
+    };
+    CHECK(answer("echo '(<<uint32 1>>,)'"));
+    CHECK_FALSE(answer("echo '(<<uint32 2>>,)'"));
+    CHECK_FALSE(answer("echo '(<<uint32 1>>,)'; exit 1"));
+    CHECK_FALSE(system_is_dark({}));
+    setenv("PATH", path.c_str(), 1);
 }
 
 TEST_CASE("Window sizes out of range are clamped", "[settings]") {

@@ -10,6 +10,7 @@
 
 #include "paint/drawing.h"
 #include "tests/viewer/worker_client.h"
+#include "viewer/panels/panel_drawing.h"
 #include "viewer/session/session.h"
 
 namespace headscope::viewer {
@@ -24,7 +25,7 @@ inline ViewState sentence(const std::string& text = kSentence, PanelId panel = P
 }
 
 inline SessionOptions on_cpu(const std::string& model, const ViewState& state) {
-    return {.model = model, .device = "cpu", .view = {.state = state}};
+    return {.model = model, .device = "cpu", .view = {.state = state}, .fitting_panel = fitting_panel};
 }
 
 inline AttentionEdit first_head_off() {

@@ -1,4 +1,5 @@
 // Keys, commands, scripts and probes, without a window.
+#include <algorithm>
 #include <cmath>
 
 #include <catch2/catch.hpp>
@@ -8,7 +9,9 @@
 
 #include "support/check.h"
 #include "viewer/draw/theme.h"
+#include "viewer/panels/panel.h"
 #include "viewer/ui/commands.h"
+#include "viewer/ui/explanations.h"
 #include "viewer/ui/probes.h"
 #include "viewer/ui/script.h"
 
@@ -40,6 +43,27 @@ TEST_CASE("Keys follow the keyboard layout", "[interface]") {
     CHECK(utf8_of(0xE4) == "\u00E4");
     CHECK(utf8_of(0x2581) == "\u2581");
     CHECK(utf8_of(0x1F642) == "\U0001F642");
+}
+
+TEST_CASE("The documents explain every panel and many terms, in plain text", "[interface]") {
+    const std::vector<ExplainedRow> rows = explained_panels();
+    for (int panel = 0; panel < kPanels; ++panel) {
+        const std::string title = panel_of(static_cast<PanelId>(panel)).title;
+        INFO(title);
+        CHECK(std::ranges::count_if(rows, [&](const ExplainedRow& row) { return row.front().starts_with(title); }) ==
+              1);
+    }
+    CHECK(rows.size() == kPanels);
+    const std::vector<ExplainedRow> terms = glossary_terms();
+    CHECK(terms.size() > 20);
+    for (const std::vector<ExplainedRow>& table : {rows, terms}) {
+        for (const ExplainedRow& row : table) {
+            CHECK(row.size() == table.front().size());
+            for (const std::string& cell : row) {
+                CHECK_THAT(cell, !Contains("`") && !Contains("](") && !Contains("*"));
+            }
+        }
+    }
 }
 
 TEST_CASE("A command runs by key and by name, and while typing only if allowed", "[interface]") {
@@ -127,35 +151,6 @@ TEST_CASE("A script is parsed line by line, and errors have the line number", "[
     CHECK(parse_script("", "tour").empty());
     CHECK_THROWS_WITH(parse_script("wait\nwate\n", "tour"),
                       Contains("tour, line 2: unknown command \"wate\"") && Contains("size, wait, frames"));
-}
-
-TEST_CASE("User input is recorded as script lines", "[interface]") {
-    CHECK(script_line({.kind = InputEvent::Kind::Move, .x = 3.0, .y = 4.0}) == "move 3 4");
-    CHECK(script_line({.kind = InputEvent::Kind::Button, .code = 1, .down = true}) == "down 1");
-    CHECK(script_line({.kind = InputEvent::Kind::Button, .code = 0}) == "up 0");
-    CHECK(script_line({.kind = InputEvent::Kind::Wheel, .x = 0.0, .y = -2.0}) == "scroll 0 -2");
-    CHECK(
-        script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_P, .down = true, .modifiers = GLFW_MOD_CONTROL}) ==
-        "key Ctrl+P");
-    CHECK(script_line({.kind = InputEvent::Kind::Text, .text = "\u00E4"}) == "type \u00E4");
-    // Events that scripts do not need are skipped: a lone Ctrl, the release of a key, a key without a name.
-    CHECK(script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_LEFT_CONTROL, .down = true}).empty());
-    CHECK(script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_P}).empty());
-    CHECK(script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_WORLD_1, .down = true}).empty());
-    std::string all;
-    for (const char* line : {"move 3 4", "down 1", "up 0", "scroll 0 -2", "key Ctrl+P", "type x"}) {
-        all += std::string(line) + "\n";
-    }
-    CHECK(parse_script(all, "recorded").size() == 6);
-}
-
-TEST_CASE("Separate clicks are not recorded as a double click", "[interface]") {
-    ScriptRecorder recorder;
-    for (const double seconds : {5.0, 5.2, 6.0}) {
-        recorder.take({.kind = InputEvent::Kind::Button, .code = 0, .down = true}, seconds);
-        recorder.take({.kind = InputEvent::Kind::Button, .code = 0}, seconds + 0.1);
-    }
-    CHECK(recorder.text() == "down 0\nup 0\ndown 0\nup 0\nframes 18\ndown 0\nup 0\n");
 }
 
 TEST_CASE("Probes find primitives by role and number, pair or head", "[interface]") {

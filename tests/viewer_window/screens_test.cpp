@@ -56,8 +56,8 @@ private:
     fs::path before_, path_;
 };
 
-void play(const std::string& name, const std::string& model = "", const std::string& text = "",
-          const std::string& target = "") {
+viewer::ProgramOptions played(const std::string& name, const std::string& model = "", const std::string& text = "",
+                              const std::string& target = "") {
     viewer::ProgramOptions options;
     options.open_options = environment_options();
     options.script = (kHere / "scripts" / (name + ".script")).string();
@@ -72,7 +72,12 @@ void play(const std::string& name, const std::string& model = "", const std::str
     if (name == "first") {
         options.session.view.state.chosen.emplace();  // as headscope view does
     }
-    viewer::run_program(options);
+    return options;
+}
+
+void play(const std::string& name, const std::string& model = "", const std::string& text = "",
+          const std::string& target = "") {
+    viewer::run_program(played(name, model, text, target));
 }
 
 // Compares every screenshot of the script with its golden.
@@ -239,6 +244,26 @@ TEST_CASE("A failed expectation of a script has its line number", "[window]") {
     const Folder folder("wrong");
     CHECK_THROWS_WITH(play("wrong"), Catch::Matchers::Contains("wrong.script, line 3") &&
                                          Catch::Matchers::Contains("got \"Input-Input Layer5\""));
+}
+
+TEST_CASE("No control is cut in a small window or a large one", "[window]") {
+    check_script("sizes");
+}
+
+TEST_CASE("A new size of the window is kept while it is open", "[window]") {
+    if (!test::display()) {
+        return;
+    }
+    const Folder folder("kept-size");
+    viewer::ProgramOptions options = played("kept-size");
+    options.session.settings_file = (folder.path() / "viewer.json").string();
+    std::vector<int> widths;  // in the file, at each line that the script prints
+    options.print = [&](const std::string&) {
+        std::string problem;
+        widths.push_back(viewer::load_settings(options.session.settings_file, problem).width);
+    };
+    viewer::run_program(options);
+    CHECK(widths == std::vector{1360, 900});
 }
 
 TEST_CASE("A missing model is reported in the window", "[window]") {

@@ -21,7 +21,6 @@ struct ViewOptions {
     std::string panel;
     std::string render;
     std::string script;
-    std::string record;
     double scale = 3.0;
 };
 

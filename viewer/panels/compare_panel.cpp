@@ -205,6 +205,7 @@ void compare_controls(Controls& ui) {
 
 const Panel kComparePanel{.id = PanelId::Compare,
                           .title = "Compare",
+                          .unfit = no_single_pass,
                           .draw = draw_comparison,
                           .numbers = compare_numbers,
                           .controls = compare_controls};

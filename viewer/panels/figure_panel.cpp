@@ -128,6 +128,7 @@ void figure_events(Controls& ui, const Drawing& drawing, const PanelEvents& even
 
 const Panel kFigurePanel{.id = PanelId::Figure,
                          .title = "Figure",
+                         .unfit = no_attention,
                          .missing = missing_figure,
                          .draw = draw_main_figure,
                          .caption = figure_caption,

@@ -138,6 +138,7 @@ void find_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& ev
 const Panel kFindPanel{.id = PanelId::Find,
                        .title = "Find a head",
                        .keys = "Ctrl+F",
+                       .unfit = no_attention,
                        .missing = missing_figure,
                        .draw = draw_find,
                        .numbers = find_numbers,

@@ -135,6 +135,7 @@ void heads_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& e
 
 const Panel kHeadsPanel{.id = PanelId::Heads,
                         .title = "All heads",
+                        .unfit = no_attention,
                         .missing = missing_figure,
                         .draw = draw_heads,
                         .numbers = heads_numbers,

@@ -59,6 +59,7 @@ Panel inside_panel(PanelId id, const char* title, const char* keys, void (*contr
     return {.id = id,
             .title = title,
             .keys = keys,
+            .unfit = no_single_pass,
             .missing = missing_inside<kView>,
             .draw = draw_inside<kView>,
             .numbers = inside_numbers<kView>,

@@ -174,6 +174,7 @@ void matrix_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& 
 
 const Panel kMatrixPanel{.id = PanelId::Matrix,
                          .title = "Matrix",
+                         .unfit = no_attention,
                          .missing = missing_figure,
                          .draw = draw_matrix,
                          .numbers = matrix_numbers,

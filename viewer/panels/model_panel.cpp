@@ -20,21 +20,25 @@ namespace {
 
 using nlohmann::json;
 
+constexpr double kNarrow = 50.0;  // text sizes
+
 std::string missing_model(const Scene& scene) {
     return scene.main.model.has_value() ? "" : nothing_there(scene.main);
 }
 
 Drawing draw_model(const Scene& scene, const PanelOptions& options, RecordParts& /*parts*/) {
     const ModelConfig& config = scene.main.model->config;
+    const bool narrow = options.width < kNarrow * options.text_size;
     std::vector<Drawing> parts;
     parts.push_back(draw_model_map(config, {.encoder_layer = shown_layer(scene.state, config.encoder_layers),
                                             .decoder_layer = shown_layer(scene.state, config.decoder_layers),
+                                            .narrow = narrow,
                                             .look = look_of(options)}));
     if (const std::vector<WeightStatistics>* weights = shown_weights(scene)) {
         parts.push_back(draw_weights(scene.state.block, *weights, look_of(options)));
     }
     if (config.positions.kind == Positions::Sinusoid) {
-        parts.push_back(draw_sinusoids(config, {.look = look_of(options)}));
+        parts.push_back(draw_sinusoids(config, {.cell = narrow ? 0.25 : 0.5, .look = look_of(options)}));
     }
     return stacked(std::move(parts), 2.0 * options.text_size, options.ink);
 }

@@ -13,6 +13,7 @@
 #include "paint/hit.h"
 #include "paint/ink.h"
 #include "viewer/panels/record_parts.h"
+#include "viewer/session/fits.h"
 #include "viewer/session/scene.h"
 #include "viewer/session/wording.h"
 
@@ -33,6 +34,7 @@ struct PanelOptions {
 // Why there is no result yet; empty if there is one.
 std::string missing_result(const Scene& scene);
 std::vector<SelectedAttention> no_contents(const Scene& scene);
+std::string fits_any(const Scene& scene);
 
 struct Panel {
     PanelId id = PanelId::Figure;
@@ -40,6 +42,8 @@ struct Panel {
     const char* keys = "";                         // of a panel after the ninth, which have Ctrl and a number
     const char* Wording::*family_title = nullptr;  // replaces the title if it depends on the model's family
 
+    // Why it means nothing for the open model, so that the window does not offer it; empty if it does.
+    std::string (*unfit)(const Scene& scene) = fits_any;
     // Why there is nothing to show or to save; empty if there is.
     std::string (*missing)(const Scene& scene) = missing_result;
     const char* advice = "";  // in the window, behind that reason

@@ -1,11 +1,12 @@
 #include "viewer/panels/panel_drawing.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "support/check.h"
 #include "viewer/panels/parts.h"
-#include "viewer/session/fits.h"
 
 namespace headscope::viewer {
 
@@ -36,13 +37,22 @@ std::vector<SelectedAttention> no_contents(const Scene& /*scene*/) {
     return {};
 }
 
+std::string fits_any(const Scene& /*scene*/) {
+    return "";
+}
+
 const char* title_of(PanelId panel, Architecture family) {
     const Panel& row = panel_of(panel);
     return row.family_title == nullptr ? row.title : wording(family).*row.family_title;
 }
 
 std::string why_not_offered(const Scene& scene, PanelId panel) {
-    return scene.state.panel == panel ? "" : unfit(scene, panel);
+    return scene.state.panel == panel ? "" : panel_of(panel).unfit(scene);
+}
+
+PanelId fitting_panel(const Scene& scene) {
+    const std::array panels{scene.state.panel, PanelId::Figure, PanelId::Time, PanelId::Model};
+    return *std::ranges::find_if(panels, [&](PanelId panel) { return panel_of(panel).unfit(scene).empty(); });
 }
 
 bool offered(const Scene& scene, PanelId panel) {

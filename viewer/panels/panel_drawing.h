@@ -16,6 +16,8 @@ const char* title_of(PanelId panel, Architecture family);  // "Figure", in the w
 // Why the window does not offer the panel; empty if it does, or if a saved view has asked for it.
 std::string why_not_offered(const Scene& scene, PanelId panel);
 bool offered(const Scene& scene, PanelId panel);
+// The state's panel, or another if that one means nothing for the open model.
+PanelId fitting_panel(const Scene& scene);
 
 // If there is nothing to draw yet, the drawing gives the reason.
 Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options);

@@ -193,6 +193,7 @@ void surgery_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents&
 
 const Panel kSurgeryPanel{.id = PanelId::Surgery,
                           .title = "Surgery",
+                          .unfit = no_attention,
                           .draw = draw_surgery,
                           .numbers = surgery_numbers,
                           .controls = surgery_controls,

@@ -146,6 +146,7 @@ void time_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& ev
 const Panel kTimePanel{.id = PanelId::Time,
                        .title = "Time",
                        .family_title = &Wording::steps_title,
+                       .unfit = no_single_pass,
                        .draw = draw_time,
                        .numbers = time_numbers,
                        .contents = step_contents,

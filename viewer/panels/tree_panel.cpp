@@ -8,11 +8,18 @@
 #include "viewer/panels/controls.h"
 #include "viewer/panels/numbers.h"
 #include "viewer/panels/parts.h"
-#include "viewer/session/fits.h"
 
 namespace headscope::viewer {
 
 namespace {
+
+constexpr const char* kWritesNoTrees =
+    "This model does not write trees: open one that was trained on linearised trees.";
+
+std::string no_trees(const Scene& scene) {
+    const auto& model = scene.main.model;
+    return model.has_value() && model->terminals.has_value() ? "" : kWritesNoTrees;
+}
 
 // A symbol is one token: (X opens a constituent, )X closes the innermost one, any other stands for a word.
 void follow(const std::vector<RecordedToken>& symbols, WrittenTree& tree) {
@@ -139,6 +146,7 @@ void tree_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& ev
 
 const Panel kTreePanel{.id = PanelId::Tree,
                        .title = "Tree",
+                       .unfit = no_trees,
                        .missing = missing_tree,
                        .draw = draw_tree,
                        .numbers = tree_numbers,

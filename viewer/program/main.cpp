@@ -21,7 +21,6 @@ viewer::ProgramOptions program_of(const ViewOptions& options) {
     const viewer::SavedView view = view_of(options);
     viewer::ProgramOptions program{.open_options = open_options,
                                    .script = options.script,
-                                   .record = options.record,
                                    .print = [](const std::string& line) { write_output(line + "\n"); }};
     program.session = {.model = view.model, .device = view.device, .precision = options.common.precision, .view = view};
     program.session.search_path = options.common.search_path;

@@ -24,6 +24,7 @@ constexpr auto kRunReadAgain = std::chrono::seconds(3);
 Session::Session(const SessionOptions& options, std::function<void()> wake)
     : wake_(std::move(wake)),
       open_device_(options.open_device),
+      fitting_panel_(options.fitting_panel),
       search_path_(options.search_path),
       precision_(options.precision),
       scene_{.state = options.view.state, .most_weights = options.most_weights},
@@ -48,7 +49,7 @@ Session::~Session() {
     keep_settings();
 }
 
-// Saves what has changed, so that a program that is killed loses nothing but the size of its window.
+// Saves what has changed, so that a program that is killed loses nothing.
 void Session::keep_settings() {
     if (settings_file_.empty() || settings_ == saved_settings_) {
         return;
@@ -120,7 +121,7 @@ bool Session::compares_texts() const {
     const Opened& main = *scene_.main.model;
     const Opened& other = *scene_.other->model;
     return !is_empty_text(scene_.state.second) && other.path == main.path && other.checkpoint == main.checkpoint &&
-           other_.opened->device == main_.opened->device;
+           main_.opened.has_value() && other_.opened.has_value() && other_.opened->device == main_.opened->device;
 }
 
 void Session::refuse(const std::string& why) {
@@ -238,7 +239,6 @@ void Session::update(History::Clock::time_point now) {
         run_read_ = now;
         run_tag_ = main_.worker->read_run();
     }
-    drawn_.fill(false);  // what is asked above is for the panels of the last frame
     while (!notices_.empty() && !notices_.front().error && now - notices_.front().since > kNoticeLasts) {
         notices_.pop_front();
     }
@@ -251,7 +251,7 @@ bool Session::busy() const {
 }
 
 bool Session::follows_run() const {
-    return scene_.run != nullptr && shows(PanelId::Training);
+    return scene_.run != nullptr && scene_.state.panel == PanelId::Training;
 }
 
 void Session::undo() {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -31,7 +32,9 @@ struct SessionOptions {
     SavedView view = {};             // to start with; its model and device are those above
     std::string settings_file = {};  // empty: settings are not saved
     ViewerSettings settings = {};
-    Worker::OpenDevice open_device = {};                  // empty: the registry's
+    Worker::OpenDevice open_device = {};  // empty: the registry's
+    // The panel to show of a model that was opened.
+    std::function<PanelId(const Scene&)> fitting_panel = [](const Scene& scene) { return scene.state.panel; };
     std::vector<std::filesystem::path> search_path = {};  // folders with `models`
     std::int64_t most_weights = kMostWeights;             // that are kept at once, see ExploreRequest
 };
@@ -48,8 +51,6 @@ public:
     ViewerSettings& settings() { return settings_; }
     void hover_word(int column) { scene_.hovered_word = column; }
     void hover_step(int step) { scene_.hovered_step = step; }
-    // The window draws this panel, beside the chosen one or not: the next update() requests what it needs.
-    void draws(PanelId panel) { drawn_[static_cast<std::size_t>(panel)] = true; }
 
     // Takes the workers' results and requests what the state needs now. Call once a frame.
     void update(History::Clock::time_point now);
@@ -137,7 +138,6 @@ private:
     void ask_inside(InsideView view);
     void forget_inside();
     void ask_weights();
-    bool shows(PanelId panel) const;
     void drop_stale();
     void choose_head();
     SavedView saved(const std::string& file) const;
@@ -152,6 +152,7 @@ private:
 
     std::function<void()> wake_;
     Worker::OpenDevice open_device_;
+    std::function<PanelId(const Scene&)> fitting_panel_;
     std::vector<std::filesystem::path> search_path_;
     Precision precision_;
     Scene scene_;
@@ -168,7 +169,6 @@ private:
         Tag tag = 0;  // while the answer is awaited
     };
     std::array<AskedInside, kInsideViews> asked_inside_;  // by InsideView
-    std::array<bool, kPanels> drawn_{};                   // since the last update()
     std::string compared_text_;                           // the second text when a comparison of texts began
     bool other_follows_ = false;                          // the other side gets the model that is opening
     std::string asked_weights_;

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "explore/explorer.h"
-#include "viewer/session/fits.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/session.h"
 #include "viewer/session/session_paths.h"
@@ -77,7 +76,7 @@ void Session::handle(Client& client, Side& side, const Opened& opened) {
             scene_.state.heads_page = 0;
         }
         if (before.has_value() || scene_.state.panel == PanelId::Figure) {  // no other panel is a default
-            scene_.state.panel = fitting_panel(scene_);
+            scene_.state.panel = fitting_panel_(scene_);
         }
     }
     if (awaited.parameters != 0 && awaited.parameters != opened.parameters) {

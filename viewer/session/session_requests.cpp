@@ -140,7 +140,7 @@ void Session::measure_importance() {
 
 void Session::ask_neuron() {
     const ViewState& state = scene_.state;
-    if (!shows(PanelId::Matrix) || state.matrix != MatrixView::Head || state.word < 0) {
+    if (state.panel != PanelId::Matrix || state.matrix != MatrixView::Head || state.word < 0) {
         return;
     }
     const std::optional<ExploreRequest> found = ready_request();
@@ -157,12 +157,8 @@ void Session::ask_neuron() {
     }
 }
 
-bool Session::shows(PanelId panel) const {
-    return scene_.state.panel == panel || drawn_[static_cast<std::size_t>(panel)];
-}
-
 void Session::ask_inside(InsideView view) {
-    if (!shows(panel_with(view)) || main_.opening) {
+    if (scene_.state.panel != panel_with(view) || main_.opening) {
         return;
     }
     const std::optional<InsideRequest> wanted = inside_request(scene_, view);
@@ -180,7 +176,8 @@ void Session::forget_inside() {
 
 void Session::ask_weights() {
     const std::string& block = scene_.state.block;
-    if (shows(PanelId::Model) && scene_.main.model.has_value() && !main_.opening && asked_weights_ != block) {
+    if (scene_.state.panel == PanelId::Model && scene_.main.model.has_value() && !main_.opening &&
+        asked_weights_ != block) {
         asked_weights_ = block;
         scene_.weights.reset();
         weights_tag_ = block.empty() ? 0 : main_.worker->read_weights(block);

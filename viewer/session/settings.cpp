@@ -1,6 +1,8 @@
 #include "viewer/session/settings.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -31,6 +33,21 @@ int side_of(const json& file, const char* key, int otherwise) {
     return static_cast<int>(std::clamp(file.value(key, static_cast<double>(otherwise)), kSmallestSide, kLargestSide));
 }
 
+constexpr std::array kThemes{"system", "light", "dark"};
+
+// An earlier version had "dark".
+Theme theme_of(const json& file) {
+    if (!file.contains("theme")) {
+        return file.value("dark", false) ? Theme::Dark : Theme::System;
+    }
+    const auto name = file.at("theme").get<std::string>();
+    const auto* const found = std::ranges::find(kThemes, name);
+    if (found == kThemes.end()) {
+        throw Error(fmt::format("\"theme\" is system, light or dark, not \"{}\"", name));
+    }
+    return static_cast<Theme>(found - kThemes.begin());
+}
+
 }  // namespace
 
 void remember(std::vector<std::string>& list, const std::string& entry) {
@@ -57,7 +74,8 @@ ViewerSettings load_settings(const std::string& path, std::string& problem) {
     try {
         std::ifstream stream(path, std::ios::binary);
         const json file = parse_json(stream, path);
-        settings.dark = file.value("dark", settings.dark);
+        settings.theme = theme_of(file);
+        settings.toured = file.value("toured", settings.toured);
         settings.scale = std::clamp(file.value("scale", settings.scale), kSmallestScale, kLargestScale);
         settings.width = side_of(file, "width", settings.width);
         settings.height = side_of(file, "height", settings.height);
@@ -71,8 +89,27 @@ ViewerSettings load_settings(const std::string& path, std::string& problem) {
     }
 }
 
+bool system_is_dark(const Settings& environment) {
+    if (environment.get("DBUS_SESSION_BUS_ADDRESS").empty()) {
+        return false;
+    }
+    // GLib's program, which desktops have; 1 of 0 to 2 is dark.
+    std::FILE* const pipe = ::popen(
+        "gdbus call --session --timeout 2 --dest org.freedesktop.portal.Desktop --object-path "
+        "/org/freedesktop/portal/desktop --method org.freedesktop.portal.Settings.Read org.freedesktop.appearance "
+        "color-scheme 2>/dev/null",
+        "re");
+    if (pipe == nullptr) {
+        return false;
+    }
+    std::array<char, 128> answer{};
+    const std::size_t length = std::fread(answer.data(), 1, answer.size(), pipe);
+    return ::pclose(pipe) == 0 && std::string_view(answer.data(), length).find("uint32 1") != std::string_view::npos;
+}
+
 void save_settings(const std::string& path, const ViewerSettings& settings) {
-    const json file{{"dark", settings.dark},
+    const json file{{"theme", kThemes.at(static_cast<std::size_t>(settings.theme))},
+                    {"toured", settings.toured},
                     {"scale", settings.scale},
                     {"width", settings.width},
                     {"height", settings.height},

@@ -1,6 +1,7 @@
 // Settings saved between runs, in $XDG_CONFIG_HOME/headscope/viewer.json.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,12 @@
 
 namespace headscope::viewer {
 
+enum class Theme : std::uint8_t { System, Light, Dark };
+
 struct ViewerSettings {
-    bool dark = false;
-    double scale = 1.0;  // multiplies the display's scale
+    Theme theme = Theme::System;
+    bool toured = false;  // the tour was offered
+    double scale = 1.0;   // multiplies the display's scale
     int width = 1360;
     int height = 860;
     Palette palette = Palette::Paper;
@@ -19,6 +23,9 @@ struct ViewerSettings {
     std::vector<std::string> recent_texts = {};
     bool operator==(const ViewerSettings&) const = default;
 };
+
+// Whether the desktop prefers dark windows, by its settings portal; false if it has none. May take a moment.
+bool system_is_dark(const Settings& environment);
 
 constexpr double kSmallestScale = 0.6;
 constexpr double kLargestScale = 3.0;

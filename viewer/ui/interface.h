@@ -27,7 +27,19 @@
 namespace headscope::viewer {
 
 // The dialog that is open over the panels.
-enum class Overlay : std::uint8_t { None, Help, Glossary, Palette, About, Settings, Export, Open, SaveView };
+enum class Overlay : std::uint8_t {
+    None,
+    Tour,
+    Explained,
+    Help,
+    Glossary,
+    Palette,
+    About,
+    Settings,
+    Export,
+    Open,
+    SaveView
+};
 
 struct Interface final : Controls {
     Interface(Window& the_window, Session& the_session) : Controls(the_session), window(the_window) {
@@ -68,12 +80,17 @@ struct Interface final : Controls {
     std::map<std::string, std::string> typed = {};      // in fields of panels, by their names
     std::future<std::vector<DeviceInfo>> devices = {};  // enumerated in the background: drivers can take a second
     std::vector<DeviceInfo> device_list = {};
+    std::future<bool> system_theme = {};  // asked for in the background
+    bool system_dark = false;
     int png_scale = 3;  // of exports
+    int tour_step = 0;
     History::Clock::time_point played{};
-    int docked_frames = 0;                   // frames drawn with docked panels
-    PanelId docked_panel = PanelId::Figure;  // the docked panel with the focus
 
-    const Ink& ink() const { return session.settings().dark ? kDarkInk : kLightInk; }
+    bool dark() const {
+        const Theme theme = session.settings().theme;
+        return theme == Theme::Dark || (theme == Theme::System && system_dark);
+    }
+    const Ink& ink() const { return dark() ? kDarkInk : kLightInk; }
     float scale() const { return window.content_scale() * static_cast<float>(session.settings().scale); }
     float em() const override { return fonts.text_size(); }
     void show(Overlay which) {
@@ -129,6 +146,7 @@ bool take_key(Interface& ui, const Chord& chord);
 void show_open(Interface& ui);
 void show_export(Interface& ui);
 void show_save_view(Interface& ui);
+void show_tour(Interface& ui);
 
 // What a command cannot do is said in the window.
 void perform(Interface& ui, const Command& command);

@@ -66,7 +66,7 @@ void add_file_commands(Interface& ui) {
         .apart = true;
     add(
         "export", "Export this panel\u2026", "Ctrl+E", true, [at] { toggle_overlay(*at, Overlay::Export); },
-        "save picture image screenshot svg png html json tsv copy share print");
+        "save picture image screenshot svg png pdf html json tsv copy share print");
     add(
         "settings", "Settings\u2026", "Ctrl+Comma", true, [at] { toggle_overlay(*at, Overlay::Settings); },
         "preferences options theme colour color font text size")
@@ -103,7 +103,7 @@ void add_window_commands(Interface& ui) {
     add(
         "dark", "Switch between light and dark", "Ctrl+D", true,
         [at] {
-            at->session.settings().dark = !at->session.settings().dark;
+            at->session.settings().theme = at->dark() ? Theme::Light : Theme::Dark;
             at->window.request_fonts();
         },
         "theme night colour color");
@@ -144,6 +144,16 @@ void add_help_commands(Interface& ui) {
         "search");
     add(
         "help", "All keys", "F1", true, [at] { toggle_overlay(*at, Overlay::Help); }, "shortcuts keyboard");
+    add(
+        "explain", "What am I looking at?", "Shift+F1", true, [at] { toggle_overlay(*at, Overlay::Explained); },
+        "help explain panel meaning");
+    add(
+        "tour", "Tour", "", true,
+        [at] {
+            at->tour_step = 0;
+            toggle_overlay(*at, Overlay::Tour);
+        },
+        "introduction begin first steps");
     add(
         "glossary", "Glossary", "", true, [at] { toggle_overlay(*at, Overlay::Glossary); },
         "terms meaning explain query key head entropy");

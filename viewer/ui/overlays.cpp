@@ -1,5 +1,6 @@
 // Dialogs over the panels: help, the command palette, settings; file_dialogs.cpp has those of files.
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include "viewer/draw/theme.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/about.h"
-#include "viewer/ui/glossary.h"
+#include "viewer/ui/explanations.h"
 #include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
 
@@ -67,15 +68,34 @@ void glossary(Interface& ui) {
     if (!begin_scrolled(ui, "glossary", 1.0F, 3.0F, 0.0F)) {
         return;
     }
-    for (const Term& term : glossary_terms()) {
+    for (const ExplainedRow& term : glossary_terms()) {
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
-        ImGui::TextUnformatted(term.name.c_str());
+        ImGui::TextUnformatted(term.front().c_str());
         ImGui::TableNextColumn();
-        ImGui::TextWrapped("%s", term.meaning.c_str());
-        ui.probes.item("glossary." + term.name, term.meaning);
+        ImGui::TextWrapped("%s", term.back().c_str());
+        ui.probes.item("glossary." + term.front(), term.back());
     }
     ImGui::EndTable();
+}
+
+// What docs/viewer.md says of the panel.
+void explained(Interface& ui) {
+    const std::string title = panel_of(ui.state().panel).title;
+    for (const ExplainedRow& row : explained_panels()) {
+        if (row.front().starts_with(title)) {
+            ui.heading(title_of(ui.state().panel, family_of(ui.session.scene())));
+            std::string text = row.at(1) + ".";
+            text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+            ui.remark(text, "explained");
+            if (!row.at(2).empty()) {
+                ui.remark("Keys: " + row.at(2));
+            }
+        }
+    }
+    if (ui.button("explained.terms", "Glossary")) {
+        ui.show(Overlay::Glossary);
+    }
 }
 
 void palette(Interface& ui) {
@@ -144,9 +164,9 @@ void about(Interface& ui) {
 void settings(Interface& ui) {
     ViewerSettings& kept = ui.session.settings();
     ui.heading("Theme");
-    int theme = kept.dark ? 1 : 0;
-    if (ui.segmented("theme", theme, {"Light", "Dark"})) {
-        kept.dark = theme == 1;
+    auto theme = static_cast<int>(kept.theme);
+    if (ui.segmented("theme", theme, {"System", "Light", "Dark"})) {
+        kept.theme = static_cast<Theme>(theme);
         ui.window.request_fonts();
     }
     ui.heading("Text size");
@@ -170,6 +190,8 @@ struct Content {
 Content content_of(Overlay overlay) {
     switch (overlay) {
         case Overlay::None: break;
+        case Overlay::Tour: return {"Tour", show_tour};
+        case Overlay::Explained: return {"What am I looking at?", explained};
         case Overlay::Help: return {"Keys", help};
         case Overlay::Glossary: return {"Glossary", glossary};
         case Overlay::Palette: return {"Commands", palette};
@@ -207,9 +229,10 @@ void show_overlays(Interface& ui) {
     const float width = std::min(kWidth * ui.em(), 0.92F * viewport->WorkSize.x);
     const bool tall = ui.overlay == Overlay::Help || ui.overlay == Overlay::Glossary || ui.overlay == Overlay::Open;
     const float height = tall ? 0.86F * viewport->WorkSize.y : 0.0F;
-    ImGui::SetNextWindowPos(
-        ImVec2(viewport->WorkPos.x + 0.5F * viewport->WorkSize.x, viewport->WorkPos.y + 0.07F * viewport->WorkSize.y),
-        ImGuiCond_Always, ImVec2(0.5F, 0.0F));
+    const bool low = ui.overlay == Overlay::Tour;  // it points at what is above
+    ImGui::SetNextWindowPos(ImVec2(viewport->WorkPos.x + 0.5F * viewport->WorkSize.x,
+                                   viewport->WorkPos.y + (low ? 0.93F : 0.07F) * viewport->WorkSize.y),
+                            ImGuiCond_Always, ImVec2(0.5F, low ? 1.0F : 0.0F));
     ImGui::SetNextWindowSize(ImVec2(width, height));
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyle().Colors[ImGuiCol_PopupBg]);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, ui.scale());
@@ -220,11 +243,7 @@ void show_overlays(Interface& ui) {
     }
     ImGui::Begin(content.title, &open,
                  ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
-                     ImGuiWindowFlags_NoSavedSettings
-#ifdef IMGUI_HAS_DOCK
-                     | ImGuiWindowFlags_NoDocking
-#endif
-    );
+                     ImGuiWindowFlags_NoSavedSettings);
     ui.focus.stay_here();
     content.show(ui);
     ui.probes.value("overlay", content.title);

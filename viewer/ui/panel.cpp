@@ -1,4 +1,5 @@
 // A panel: its drawing, what pointing and clicking do, and its controls.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -12,6 +13,8 @@
 namespace headscope::viewer {
 
 namespace {
+
+constexpr double kWidest = 80.0;  // text sizes; a wider panel has larger drawings
 
 std::vector<TipBar> bars_of(Interface& ui, PanelId panel, const Mark& mark) {
     std::vector<TipBar> bars;
@@ -43,12 +46,11 @@ void offer_examples(Interface& ui) {
 void show_panel(Interface& ui, PanelId id) {
     const Panel& panel = panel_of(id);
     const Scene& scene = ui.session.scene();
-    ui.session.draws(id);
     // Drawings use the window's text size. Dear ImGui measures it by line height.
-    const PanelOptions options{.ink = ui.ink(),
-                               .text_size = std::round(static_cast<double>(ui.em()) / 1.25),
-                               .width = static_cast<double>(ImGui::GetContentRegionAvail().x),
-                               .tips = false};
+    const double size = std::round(static_cast<double>(ui.em()) / 1.25);
+    const auto room = static_cast<double>(ImGui::GetContentRegionAvail().x);
+    const PanelOptions options{
+        .ink = ui.ink(), .text_size = size, .width = std::min(room, kWidest * size), .tips = false};
     const Drawing& drawing = ui.pictures.of(scene, id, options);
     if (panel.caption != nullptr) {  // takes its room also when it is empty, so that the drawing stays in its place
         ui.heading(ui.pictures.caption(scene, id));
@@ -61,6 +63,9 @@ void show_panel(Interface& ui, PanelId id) {
         .pages = id == ui.state().panel && ui.overlay == Overlay::None ? std::exchange(ui.pages, 0.0F) : 0.0F,
         .tip = [&](const Mark& mark) { return ui.pictures.tip(id, mark); },
         .bars = [&](const Mark& mark) { return bars_of(ui, id, mark); }};
+    if (!panel.fit_height) {
+        canvas.most_fit = 1.25F;  // what scrolls needs no large letters
+    }
     if (panel.elsewhere != nullptr) {
         canvas.elsewhere = [&](Point at) { return panel.elsewhere(scene, drawing, at); };
     }

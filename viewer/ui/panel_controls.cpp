@@ -127,6 +127,7 @@ HeadClick Interface::heads(const std::vector<HeadSwatch>& swatches) {
                        : "Click to toggle. Shift+click to show only this head, or all again.");
     }
     ImGui::PopStyleVar();
+    ImGui::Dummy(ImVec2(0.0F, 0.0F));  // with the usual spacing
     return click;
 }
 

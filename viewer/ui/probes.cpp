@@ -56,6 +56,7 @@ void Probes::clear() {
     places_.clear();
     values_.clear();
     drawings_.clear();
+    values_["cut"] = "";
 }
 
 void Probes::item(const std::string& name, const std::string& value) {
@@ -63,6 +64,10 @@ void Probes::item(const std::string& name, const std::string& value) {
     const ImVec2 high = ImGui::GetItemRectMax();
     places_[name] = ImVec2(0.5F * (low.x + high.x), 0.5F * (low.y + high.y));
     values_[name] = value;
+    const float slack = ImGui::GetStyle().ItemSpacing.x;  // by which rows of lists are wider than their text
+    if (high.x > ImGui::GetWindowDrawList()->GetClipRectMax().x + slack) {
+        values_["cut"] += name + " ";
+    }
     if (focus != nullptr) {
         focus->item(name);
     }

@@ -19,7 +19,8 @@ public:
     Focus* focus = nullptr;  // hears of every item
     void clear();
 
-    // Names the last item of Dear ImGui; scripts can check `value`.
+    // Names the last item of Dear ImGui; scripts can check `value`. The value "cut" has the names of the items that end
+    // beyond the right edge of their part of the window.
     void item(const std::string& name, const std::string& value = {});
     void value(const std::string& name, const std::string& value);
     // Names the parts of a drawing "<name>.<role>.<number>", such as "figure.swatch.3" and "figure.query-label.7".

@@ -26,10 +26,16 @@ namespace {
 constexpr double kFollowInterval = 1.0;  // seconds between checks of a running training
 constexpr double kFontInterval = 0.3;    // seconds between loading characters that were missing
 constexpr double kPlayInterval = 0.45;   // seconds per decoding step
+constexpr double kSizeSettles = 1.0;     // seconds until a new size of the window is kept
 
 std::vector<ScriptLine> read_script(const std::string& path) {
     return path.empty() ? std::vector<ScriptLine>{}
                         : parse_script(read_whole_file(path, "the script '" + path + "'"), path);
+}
+
+SessionOptions with_panels(SessionOptions options) {
+    options.fitting_panel = fitting_panel;
+    return options;
 }
 
 class Program {
@@ -41,13 +47,23 @@ public:
                    .height = options.session.settings.height,
                    .settings = options.open_options.settings,
                    .scripted = !options.script.empty()}),
-          session_(options.session, Window::wake),
+          session_(with_panels(options.session), Window::wake),
           ui_(window_, session_) {
         ui_.devices = std::async(std::launch::async, [open_options = options.open_options] {
             std::vector<DeviceInfo> devices = list_devices(open_options);
             Window::wake();
             return devices;
         });
+        if (options.script.empty()) {
+            ui_.system_theme = std::async(std::launch::async, [environment = options.open_options.settings] {
+                const bool dark = system_is_dark(environment);
+                Window::wake();
+                return dark;
+            });
+            if (!std::exchange(session_.settings().toured, true)) {
+                ui_.show(Overlay::Tour);
+            }
+        }
         add_all_commands();
         window_.on_fonts([this] {
             ui_.fonts.build(ui_.scale());
@@ -64,7 +80,6 @@ public:
                 .times = [this](const std::string& label) { print_times(label); }};
             player_.emplace(std::move(script_), options.script, std::move(stage));
         }
-        start_recording();
     }
 
     void run() {
@@ -85,29 +100,14 @@ public:
                 frame_times_.push_back(taken.count());
             }
         }
-        session_.settings().width = window_.size().width;
-        session_.settings().height = window_.size().height;
-        if (!recorded_.text().empty()) {
-            atomic_write_file(options_.record, recorded_.text());
-        }
+        save_size();
     }
 
 private:
     // The timeout for waiting, in seconds; 0: none.
-    double timeout() const {
-        const bool soon = session_.follows_run() || !session_.notices().empty();  // notices expire
+    double timeout() {
+        const bool soon = session_.follows_run() || !session_.notices().empty() || !keeps_size();  // notices expire
         return !ui_.fonts.complete() ? kFontInterval : ui_.playing ? kPlayInterval : soon ? kFollowInterval : 0.0;
-    }
-
-    void start_recording() {
-        if (options_.record.empty()) {
-            return;
-        }
-        // Not Dear ImGui's clock, which stops while nothing is drawn.
-        window_.record([this](const InputEvent& event) {
-            const auto now = std::chrono::steady_clock::now().time_since_epoch();
-            recorded_.take(event, std::chrono::duration<double>(now).count());
-        });
     }
 
     void add_all_commands() {
@@ -144,7 +144,13 @@ private:
         if (ui_.devices.valid() && ui_.devices.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
             ui_.device_list = ui_.devices.get();
         }
+        if (ui_.system_theme.valid() &&
+            ui_.system_theme.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+            ui_.system_dark = ui_.system_theme.get();
+            window_.request_fonts();
+        }
         play_on(now);
+        keep_size();
         session_.update(now);
         name_window();
         if (family_ != family_of(session_.scene()) || attentions_ != attentions_of(session_.scene())) {
@@ -167,6 +173,25 @@ private:
         if (!file.empty()) {
             atomic_write_file(file, to_png(Bitmap{picture.width, picture.height, std::move(picture.pixels)}));
         }
+    }
+
+    // The window's size becomes a setting, which the session saves, when it has not changed for a while.
+    void keep_size() {
+        if (window_.size() != size_) {
+            size_ = window_.size();
+            sized_ = ImGui::GetTime();
+        }
+        if (ImGui::GetTime() - sized_ >= kSizeSettles) {
+            save_size();
+        }
+    }
+    bool keeps_size() {
+        const ViewerSettings& kept = session_.settings();
+        return kept.width == size_.width && kept.height == size_.height;
+    }
+    void save_size() {
+        session_.settings().width = window_.size().width;
+        session_.settings().height = window_.size().height;
     }
 
     void print_times(const std::string& label) {
@@ -199,9 +224,10 @@ private:
     std::optional<ScriptPlayer> player_;
     std::string shot_;
     std::vector<double> frame_times_;  // ms, of a script's frames since print_times()
-    ScriptRecorder recorded_;
     std::string title_;
     History::Clock::time_point fonts_built_{};
+    Window::Size size_{};
+    double sized_ = 0.0;                     // when the window got this size, on Dear ImGui's clock
     Architecture family_{};                  // that the commands are for
     std::vector<AttentionKind> attentions_;  // likewise
 };

@@ -13,7 +13,6 @@ struct ProgramOptions {
     SessionOptions session = {};
     OpenOptions open_options = {};
     std::string script = {};  // a script to play instead of user input; the program exits at its end
-    std::string record = {};  // a file to record user input to, as a script
     std::function<void(const std::string& line)> print = [](const std::string&) {};  // what a script asks for
 };
 

@@ -246,31 +246,4 @@ void ScriptPlayer::expect(const ScriptLine& line) const {
     }
 }
 
-std::string script_line(const InputEvent& event) {
-    switch (event.kind) {
-        case InputEvent::Kind::Move: return fmt::format("move {:.0f} {:.0f}", event.x, event.y);
-        case InputEvent::Kind::Button: return fmt::format("{} {}", event.down ? "down" : "up", event.code);
-        case InputEvent::Kind::Wheel: return fmt::format("scroll {} {}", event.x, event.y);
-        case InputEvent::Kind::Key: {
-            const Chord chord{event.code, event.modifiers};
-            return event.down && has_name(chord) ? "key " + to_string(chord) : "";
-        }
-        case InputEvent::Kind::Text: return "type " + event.text;
-    }
-    return "";
-}
-
-void ScriptRecorder::take(const InputEvent& event, double seconds) {
-    constexpr double kDoubleClick = 0.3;  // Dear ImGui's time limit
-    if (event.kind == InputEvent::Kind::Button && event.down) {
-        if (pressed_.has_value() && seconds - *pressed_ > kDoubleClick) {
-            text_ += fmt::format("frames {:.0f}\n", std::ceil(60.0 * kDoubleClick));
-        }
-        pressed_ = seconds;
-    }
-    if (const std::string line = script_line(event); !line.empty()) {
-        text_ += line + "\n";
-    }
-}
-
 }  // namespace headscope::viewer

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <deque>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +26,7 @@ struct ScriptLine {
 //   point|click|double|right NAME   use the pointer on the item with this name (see Probes)
 //   drag NAME DX DY           drag the item by this many pixels
 //   wheel [Ctrl] NAME STEPS   turn the wheel over the item
-//   move X Y, down B, up B, scroll X Y   raw pointer events, for recordings
+//   move X Y, down B, up B, scroll X Y   raw pointer events
 //   key CHORD                 press a key such as Ctrl+Shift+P
 //   type TEXT                 type a text
 //   command ID                run a command of the palette
@@ -75,23 +74,6 @@ private:
     int frames_ = 0;              // frames to draw before the next line
     bool waiting_ = false;
     std::chrono::steady_clock::time_point waiting_since_{};
-};
-
-// The script line of a user event; empty for events that scripts do not need, such as a lone Ctrl or the release of a
-// key.
-std::string script_line(const InputEvent& event);
-
-// Records user input as a script. Keeps single clicks apart: the script's frames between them exceed the double-click
-// time.
-class ScriptRecorder {
-public:
-    // `seconds`: the time on any clock.
-    void take(const InputEvent& event, double seconds);
-    const std::string& text() const { return text_; }
-
-private:
-    std::string text_;
-    std::optional<double> pressed_;
 };
 
 }  // namespace headscope::viewer

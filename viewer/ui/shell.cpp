@@ -65,38 +65,6 @@ void panel_choice(Interface& ui) {
     ui.state().panel = parse_panel(chosen);
 }
 
-#ifdef IMGUI_HAS_DOCK
-// With docking, panels are windows that can be placed side by side; they start as tabs.
-void panels(Interface& ui, ImVec2 size) {
-    const ImGuiID space = ImGui::GetID("panels");
-    ImGui::DockSpace(space, size);
-    // Focus a panel that was chosen outside its window. In the first frames all windows open and take the focus.
-    constexpr int kSettling = 4;  // frames
-    const bool chosen = ui.docked_panel != ui.state().panel || ui.docked_frames++ < kSettling;
-    for (int index = 0; index < kPanels; ++index) {
-        const auto panel = static_cast<PanelId>(index);
-        if (!offered(ui.session.scene(), panel)) {
-            continue;
-        }
-        ImGui::SetNextWindowDockID(space, ImGuiCond_FirstUseEver);
-        if (chosen && panel == ui.state().panel) {
-            ImGui::SetNextWindowFocus();
-        }
-        ImGui::PushStyleColor(ImGuiCol_WindowBg, to_vec4(ui.ink().paper));
-        const bool visible =
-            ImGui::Begin(title_of(panel, family_of(ui.session.scene())), nullptr, ImGuiWindowFlags_NoFocusOnAppearing);
-        ImGui::PopStyleColor();
-        if (!chosen && ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) {
-            ui.state().panel = panel;
-        }
-        if (visible) {
-            show_panel(ui, panel);
-        }
-        ImGui::End();
-    }
-    ui.docked_panel = ui.state().panel;
-}
-#else
 void panels(Interface& ui, ImVec2 size) {
     ImGui::PushStyleColor(ImGuiCol_ChildBg, to_vec4(ui.ink().paper));
     ImGui::BeginChild("panel", size, true, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
@@ -104,7 +72,6 @@ void panels(Interface& ui, ImVec2 size) {
     show_panel(ui, ui.state().panel);
     ImGui::EndChild();
 }
-#endif
 
 void show_panel_and_side_bars(Interface& ui) {
     const float gap = ImGui::GetStyle().ItemSpacing.x;

@@ -144,9 +144,6 @@ ImguiRenderer::ImguiRenderer(const Gpu& gpu, Swapchain& swapchain, GLFWwindow* w
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;               // the session is saved in the settings and in state files
     io.ConfigInputTextCursorBlink = false;  // an idle window draws no frames
-#ifdef IMGUI_HAS_DOCK
-    io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
-#endif
     ImGui_ImplGlfw_InitForVulkan(window, listen);
 }
 

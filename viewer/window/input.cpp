@@ -144,15 +144,6 @@ std::string to_string(const Chord& chord) {
     return text + static_cast<char>(chord.key);
 }
 
-bool has_name(const Chord& chord) {
-    for (const Name& key : kKeys) {
-        if (key.code == chord.key) {
-            return true;
-        }
-    }
-    return (chord.key >= GLFW_KEY_A && chord.key <= GLFW_KEY_Z) || (chord.key >= GLFW_KEY_0 && chord.key <= GLFW_KEY_9);
-}
-
 std::string utf8_of(unsigned character) {
     std::string text;
     int rest = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;

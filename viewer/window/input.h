@@ -26,8 +26,6 @@ struct Chord {
 // Error for an unknown key.
 Chord parse_chord(const std::string& text);
 std::string to_string(const Chord& chord);
-// Whether to_string() and parse_chord() support this chord: not for a lone modifier or a key without a name.
-bool has_name(const Chord& chord);
 
 // A code point as UTF-8.
 std::string utf8_of(unsigned character);

@@ -156,9 +156,6 @@ struct Window::Impl {
             constexpr int kKnown = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT | GLFW_MOD_ALT;  // ignores Caps Lock and Num Lock
             chords.push_back({event.code, event.modifiers & kKnown});
         }
-        if (recorder) {
-            recorder(event);
-        }
     }
 
     // Played events follow the desktop's and persist, so that the pointer does not jump back.
@@ -190,7 +187,6 @@ struct Window::Impl {
     std::optional<Swapchain> swapchain;
     std::optional<ImguiRenderer> renderer;
     std::function<void()> build_fonts = [] {};
-    std::function<void(const InputEvent&)> recorder;
     GLFWkeyfun imgui_keys = nullptr;
     std::vector<InputEvent> played;
     InputEvent pointer{.kind = InputEvent::Kind::Move, .x = -1.0, .y = -1.0};
@@ -332,10 +328,6 @@ std::vector<Chord> Window::take_chords() {
 std::vector<std::string> Window::take_dropped() {
     return std::exchange(impl_->dropped, {});
 }
-void Window::record(std::function<void(const InputEvent&)> recorder) {
-    impl_->recorder = std::move(recorder);
-}
-
 void Window::play(const InputEvent& event) {
     impl_->played.push_back(event);
     impl_->handle(event);

@@ -37,6 +37,7 @@ public:
     void toggle_fullscreen();
     struct Size {
         int width = 0, height = 0;
+        bool operator==(const Size&) const = default;
     };
     Size size() const;  // for set_size(); in full screen, the size to restore
     bool minimised() const;
@@ -62,8 +63,6 @@ public:
     // The keys pressed and the paths dropped on the window since the last call, in order.
     std::vector<Chord> take_chords();
     std::vector<std::string> take_dropped();
-    // Passes all further user input to `recorder`; nullptr stops.
-    void record(std::function<void(const InputEvent&)> recorder);
 
     // Simulates a user event for the next frame.
     void play(const InputEvent& event);
