@@ -173,6 +173,56 @@ Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int3
     return batch;
 }
 
+// Each pair of different ranks; `first` is the row of the example's first text.
+void add_pairs(const Example& example, std::int32_t first, Comparisons& comparisons) {
+    const std::size_t before = comparisons.better.size();
+    const auto texts = static_cast<std::int32_t>(example.ranks.size());
+    const auto rank_of = [&](std::int32_t text) { return example.ranks[static_cast<std::size_t>(text)]; };
+    for (std::int32_t better = 0; better < texts; ++better) {
+        for (std::int32_t worse = 0; worse < texts; ++worse) {
+            if (rank_of(better) < rank_of(worse)) {
+                comparisons.texts.push_back(first + worse);
+                comparisons.texts.push_back(first + better);
+                comparisons.better.push_back(1);
+            }
+        }
+    }
+    const std::size_t pairs = comparisons.better.size() - before;
+    HEADSCOPE_CHECK(pairs > 0, "no two documents of a comparison have different ranks");
+    comparisons.weights.resize(comparisons.better.size(), 1.0F / static_cast<float>(pairs));
+    comparisons.references.insert(comparisons.references.end(), example.references.begin(), example.references.end());
+}
+
+std::vector<std::int32_t> order_of(const std::vector<std::int32_t>& ids) {
+    const auto all = static_cast<std::int32_t>(ids.size());
+    return order_by_id(ids, std::span(&all, 1), all);
+}
+
+template <class PairOf>
+Batch build_any(std::size_t examples, PairOf example_of, const Frame& frame, std::int32_t first_ordinal,
+                const Padding& padding) {
+    if (examples == 0 || example_of(0).ranks.empty()) {
+        return build(examples, example_of, frame, first_ordinal, padding);
+    }
+    Comparisons comparisons{.prompts = static_cast<std::int64_t>(examples)};
+    std::vector<Example> texts;
+    for (std::size_t i = 0; i < examples; ++i) {
+        add_pairs(example_of(i), static_cast<std::int32_t>(texts.size()), comparisons);
+        const std::vector<Example> of_example = texts_of(example_of(i));
+        texts.insert(texts.end(), of_example.begin(), of_example.end());
+    }
+    HEADSCOPE_CHECK(comparisons.references.empty() || comparisons.references.size() == texts.size(),
+                    "each text of a batch has a reference, or none has");
+    Batch batch = build(
+        texts.size(), [&](std::size_t row) -> const Example& { return texts[row]; }, frame, first_ordinal, padding);
+    comparisons.ends = last_tokens(batch.target);
+    comparisons.order = order_of(comparisons.texts);
+    comparisons.text_of = texts_of_rows(batch);
+    comparisons.text_order = order_of(comparisons.text_of);
+    batch.comparisons = std::move(comparisons);
+    return batch;
+}
+
 }  // namespace
 
 Tokens::Tokens(std::span<const std::vector<std::int32_t>> texts, std::int32_t pad, const Padding& padding) {
@@ -242,6 +292,41 @@ Gather::Gather(const Gather& all, std::vector<std::int32_t> some, std::vector<st
     classes.resize(rows.size(), kNoTarget);
 }
 
+std::vector<Example> texts_of(const Example& example) {
+    if (example.ranks.empty()) {
+        return {example};
+    }
+    HEADSCOPE_CHECK(example.labels.size() == example.target.size() && example.starts.size() == example.ranks.size(),
+                    "each document of a comparison has labels and a rank");
+    const auto part = [](const std::vector<std::int32_t>& ids, std::int32_t begin, std::int32_t end) {
+        return std::vector<std::int32_t>(ids.begin() + begin, ids.begin() + end);
+    };
+    std::vector<Example> texts;
+    for (std::size_t i = 0; i < example.starts.size(); ++i) {
+        const std::int32_t begin = example.starts[i];
+        const std::int32_t end =
+            i + 1 < example.starts.size() ? example.starts[i + 1] : static_cast<std::int32_t>(example.target.size());
+        texts.push_back({.target = part(example.target, begin, end), .labels = part(example.labels, begin, end)});
+    }
+    return texts;
+}
+
+std::vector<std::int32_t> texts_of_rows(const Batch& batch) {
+    const Gather& predicted = batch.predicted;
+    std::vector<std::int32_t> texts(predicted.classes.size(), kNoTarget);
+    for (std::size_t row = 0; row < texts.size(); ++row) {
+        if (predicted.classes[row] != kNoTarget) {
+            const auto at = predicted.rows.empty() ? static_cast<std::int32_t>(row) : predicted.rows[row];
+            texts[row] = at / static_cast<std::int32_t>(batch.target.length);
+        }
+    }
+    return texts;
+}
+
+Gather last_tokens(const Tokens& texts) {
+    return last_tokens(texts, std::vector<std::int32_t>(texts.lengths.size(), kNoTarget));
+}
+
 std::vector<Gather> gather_clusters(const Gather& predicted, std::span<const std::int32_t> starts) {
     constexpr std::int64_t kMostShapes = 64;  // of a cluster, for each shape of a batch
     const std::vector<std::int32_t>& classes = predicted.classes;
@@ -269,13 +354,13 @@ std::vector<Gather> gather_clusters(const Gather& predicted, std::span<const std
 
 Batch make_batch(std::span<const Example> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding) {
-    return build(
+    return build_any(
         pairs.size(), [&](std::size_t row) -> const Example& { return pairs[row]; }, frame, first_ordinal, padding);
 }
 
 Batch make_batch(std::span<const Example* const> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding) {
-    return build(
+    return build_any(
         pairs.size(), [&](std::size_t row) -> const Example& { return *pairs[row]; }, frame, first_ordinal, padding);
 }
 
@@ -283,7 +368,7 @@ Batch make_source_batch(std::span<const std::vector<std::int32_t>> sources, std:
     Batch batch;
     batch.sentences = static_cast<std::int64_t>(sources.size());
     batch.source = Tokens(sources, pad, padding);
-    batch.source_ends = last_tokens(batch.source, std::vector<std::int32_t>(sources.size(), kNoTarget));
+    batch.source_ends = last_tokens(batch.source);
     batch.ordinals = ordinals_from(0, sources.size());
     return batch;
 }

@@ -71,6 +71,19 @@ struct Gather {
     std::vector<float> weights;         // as many as rows: SmoothedCrossEntropy::weights; empty: 1 each
 };
 
+// Texts of a batch that are compared, in pairs of one prompt: Example::ranks.
+struct Comparisons {
+    std::int64_t prompts = 0;                   // 0: nothing is compared
+    Gather ends = {};                           // the last token of each text
+    std::vector<std::int32_t> texts = {};       // [pairs, 2]: the worse one and the better one
+    std::vector<std::int32_t> order = {};       // EmbedBackward::order of `texts`
+    std::vector<std::int32_t> better = {};      // [pairs]: the better one's column, as a class to predict
+    std::vector<float> weights = {};            // [pairs]: 1 over the pairs of the prompt
+    std::vector<std::int32_t> text_of = {};     // of each row of Batch::predicted; kNoTarget for rows without a class
+    std::vector<std::int32_t> text_order = {};  // EmbedBackward::order of `text_of`
+    std::vector<float> references = {};         // [texts]: Example::references, or empty
+};
+
 // A batch on the host (paper 5.1); upload() is in data/device_batch.h.
 struct Batch {
     std::int64_t sentences = 0;
@@ -81,16 +94,29 @@ struct Batch {
     // For an adaptive output (Frame::cluster_starts), of the rows of `predicted`: all with their classes in the head, a
     // piece or a cluster; then those of each cluster with their classes in it.
     std::vector<Gather> adaptive;
+    Comparisons comparisons;
     std::vector<std::int32_t> ordinals;  // [sentences]: the sentence's number in the whole step
+
+    // What cannot be divided: prompts with all that is compared, or sentences.
+    std::int64_t examples() const { return comparisons.prompts > 0 ? comparisons.prompts : sentences; }
+    // What the losses are means over: prompts, or tokens to predict.
+    std::int64_t counted() const { return comparisons.prompts > 0 ? comparisons.prompts : predicted.count; }
 };
 
-// At least one pair, all with labels or all without, and of those with labels all with types or all without. If one has
-// weights, those of the others are 1. An empty side has no pieces; with labels there is a source only if the frame has
-// a mask. Each side is padded separately.
+// At least one pair, all with labels or all without, and of those with labels all with types or all without; all with
+// ranks, which need labels, or all without. If one has weights, those of the others are 1. An empty side has no pieces;
+// with labels there is a source only if the frame has a mask. Each side is padded separately.
 Batch make_batch(std::span<const Example> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
 Batch make_batch(std::span<const Example* const> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
+
+// The documents of an example with ranks, as examples of their own; any other example itself.
+std::vector<Example> texts_of(const Example& example);
+// The text of each row of Batch::predicted, or kNoTarget for rows without a class.
+std::vector<std::int32_t> texts_of_rows(const Batch& batch);
+// The rows of the last tokens of texts, without classes.
+Gather last_tokens(const Tokens& texts);
 
 // Batch::adaptive of rows to predict, for clusters that begin with these ids.
 std::vector<Gather> gather_clusters(const Gather& predicted, std::span<const std::int32_t> starts);

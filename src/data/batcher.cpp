@@ -18,9 +18,13 @@ namespace {
 
 struct PaddedLengths {
     std::int64_t source = 0, target = 0;
+    std::int64_t rows = 1;
 };
 
 PaddedLengths padded_lengths(const Example& pair, const Frame& frame, const Padding& padding) {
+    if (!pair.ranks.empty()) {
+        return {0, padding.of(longest_text(pair)), std::ssize(pair.ranks)};
+    }
     if (!pair.labels.empty()) {
         return {0, padding.of(static_cast<std::int64_t>(pair.target.size()))};
     }
@@ -37,12 +41,12 @@ public:
     bool take(const PaddedLengths& lengths) {
         const std::int64_t source = std::max(longest_.source, lengths.source);
         const std::int64_t target = std::max(longest_.target, lengths.target);
-        const std::int64_t count = sentences_ + 1;
+        const std::int64_t count = sentences_ + lengths.rows;
         if (count > budget_.sentences || count * source > budget_.source_tokens ||
             count * target > budget_.target_tokens) {
             return false;
         }
-        longest_ = {source, target};
+        longest_ = {.source = source, .target = target};
         sentences_ = count;
         return true;
     }
@@ -238,6 +242,7 @@ std::vector<Batch> micro_batches(std::span<const Example> step, const Frame& fra
                                  const BatchBudget& budget) {
     std::vector<Batch> parts;
     std::size_t first = 0;
+    std::int64_t rows = 0;  // of the parts so far
     while (first < step.size()) {
         Filling filling(budget);
         std::size_t count = 0;
@@ -245,7 +250,8 @@ std::vector<Batch> micro_batches(std::span<const Example> step, const Frame& fra
             ++count;
         }
         count = std::max<std::size_t>(count, 1);
-        parts.push_back(make_batch(step.subspan(first, count), frame, static_cast<std::int32_t>(first), padding));
+        parts.push_back(make_batch(step.subspan(first, count), frame, static_cast<std::int32_t>(rows), padding));
+        rows += parts.back().sentences;
         first += count;
     }
     return parts;

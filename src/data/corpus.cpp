@@ -1,6 +1,7 @@
 #include "data/corpus.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <utility>
 
@@ -55,6 +56,18 @@ EncodedCorpus encode_corpus(const ParallelText& text, const Tokenizer& source, c
         }
     }
     return corpus;
+}
+
+std::int64_t longest_text(const Example& example) {
+    if (example.starts.empty()) {
+        return std::ssize(example.target);
+    }
+    std::int64_t longest = 0;
+    for (std::size_t i = 0; i < example.starts.size(); ++i) {
+        const std::int64_t end = i + 1 < example.starts.size() ? example.starts[i + 1] : std::ssize(example.target);
+        longest = std::max(longest, end - example.starts[i]);
+    }
+    return longest;
 }
 
 }  // namespace headscope

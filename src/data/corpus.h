@@ -36,7 +36,14 @@ struct Example {
     // of the length that MaskPredict adds has no weight.
     std::vector<float> weights = {};
     std::vector<std::int32_t> source_begin = {};  // of a source in its own language; replaces the frame's
+    // Of responses to one prompt that are compared: the rank of each document in `target`, the best lowest. Then each
+    // is a row of its own in a batch. Without ranks nothing is compared.
+    std::vector<std::int32_t> ranks = {};
+    std::vector<float> references = {};  // the log-probability of each under a reference model; empty: none
 };
+
+// The ids of `target`, or of its longest document.
+std::int64_t longest_text(const Example& example);
 
 struct EncodedCorpus {
     std::vector<Example> pairs;

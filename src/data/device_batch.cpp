@@ -20,6 +20,24 @@ Tensor put(Backend& backend, const Shape& shape, const std::vector<std::int32_t>
     return tensor;
 }
 
+Tensor put(Backend& backend, const Shape& shape, const std::vector<float>& values) {
+    return values.empty() ? Tensor() : make_from_host(backend, shape, backend.full_dtype(), values);
+}
+
+DeviceComparisons put(Backend& backend, const Comparisons& host) {
+    const std::int64_t pairs = std::ssize(host.better);
+    const std::int64_t rows = std::ssize(host.text_of);
+    return {.prompts = host.prompts,
+            .ends = upload(backend, host.ends),
+            .texts = put(backend, {1, pairs * 2}, host.texts),
+            .order = put(backend, {pairs * 2}, host.order),
+            .better = put(backend, {pairs}, host.better),
+            .weights = put(backend, {pairs, 1}, host.weights),
+            .text_of = put(backend, {1, rows}, host.text_of),
+            .text_order = put(backend, {rows}, host.text_order),
+            .references = put(backend, {std::ssize(host.references), 1}, host.references)};
+}
+
 }  // namespace
 
 DeviceTokens upload(Backend& backend, const Tokens& tokens) {
@@ -41,8 +59,7 @@ DeviceGather upload(Backend& backend, const Gather& gather) {
             .rows = put(backend, {1, rows}, gather.rows),
             .order = put(backend, {rows}, gather.order),
             .classes = put(backend, {1, rows}, gather.classes),
-            .weights = gather.weights.empty() ? Tensor()
-                                              : make_from_host(backend, {rows}, backend.full_dtype(), gather.weights)};
+            .weights = put(backend, {rows}, gather.weights)};
 }
 
 DeviceBatch upload(Backend& backend, const Batch& batch) {
@@ -51,6 +68,7 @@ DeviceBatch upload(Backend& backend, const Batch& batch) {
                        .target = upload(backend, batch.target),
                        .source_ends = upload(backend, batch.source_ends),
                        .predicted = upload(backend, batch.predicted),
+                       .comparisons = put(backend, batch.comparisons),
                        .ordinals = put(backend, {batch.sentences}, batch.ordinals)};
     for (const Gather& gather : batch.adaptive) {
         device.adaptive.push_back(upload(backend, gather));

@@ -32,11 +32,25 @@ struct DeviceGather {
     Tensor weights = {};  // [rows]
 };
 
+// The fields of Comparisons: I32, and floats of the backend's full_dtype().
+struct DeviceComparisons {
+    std::int64_t prompts = 0;
+    DeviceGather ends = {};
+    Tensor texts = {};       // [1, pairs * 2]
+    Tensor order = {};       // [pairs * 2]
+    Tensor better = {};      // [pairs]
+    Tensor weights = {};     // [pairs, 1]
+    Tensor text_of = {};     // [1, rows]
+    Tensor text_order = {};  // [rows]
+    Tensor references = {};  // [texts, 1]
+};
+
 struct DeviceBatch {
     std::int64_t sentences = 0;
     DeviceTokens source = {}, target = {};
     DeviceGather source_ends = {}, predicted = {};
     std::vector<DeviceGather> adaptive = {};
+    DeviceComparisons comparisons = {};
     Tensor ordinals = {};  // I32 [sentences]
 };
 

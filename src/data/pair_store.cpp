@@ -40,8 +40,9 @@ void PairStore::add(const Example& pair) {
     HEADSCOPE_CHECK(pair.source.size() <= kLongest && pair.target.size() <= kLongest,
                     "a side has more than 65,535 pieces");
     HEADSCOPE_CHECK(pair.labels.empty() && pair.starts.empty() && pair.types.empty() && pair.weights.empty() &&
-                        pair.source_begin.empty(),
-                    "a pair store keeps the ids of two sides alone: no labels, starts, types, weights or languages");
+                        pair.source_begin.empty() && pair.ranks.empty(),
+                    "a pair store keeps the ids of two sides alone: no labels, starts, types, weights, languages or "
+                    "ranks");
     std::vector<unsigned char> packed;
     pack(packed, pair.source);
     pack(packed, pair.target);

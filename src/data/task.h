@@ -8,18 +8,24 @@
 
 namespace headscope {
 
-enum class Task : std::uint8_t { Translate, Causal, Masked, Span };
+enum class Task : std::uint8_t { Translate, Causal, Masked, Span, Sft, Reward, Dpo };
 
 struct TaskTraits {
-    Task task;
-    const char* key;     // in configurations and options: "translate"
-    const char* family;  // of its models: the key of their FamilyTraits
+    Task task = {};
+    const char* key = "";     // in configurations and options: "translate"
+    const char* family = "";  // of its models: the key of their FamilyTraits
+    const char* what = "";    // what it learns, for people
 
-    bool reads_pairs;    // its data are pairs of sentences; those of the others are documents
-    bool has_source;     // its examples have one; otherwise all is in Example::target
-    bool predicts_next;  // the label of each piece is the next one (GPT)
-    bool masks_pieces;   // it masks pieces and predicts them (BERT)
-    bool masks_spans;    // it masks spans and writes them (T5)
+    bool reads_pairs = false;    // its data are pairs of sentences
+    bool reads_replies = false;  // they are prompts with responses, and it goes on with a model (ResponseReader)
+    // Those of the others are documents.
+    bool has_source = false;     // its examples have one; otherwise all is in Example::target
+    bool predicts_next = false;  // the label of each piece is the next one (GPT)
+    bool masks_pieces = false;   // it masks pieces and predicts them (BERT)
+    bool masks_spans = false;    // it masks spans and writes them (T5)
+    bool compares = false;       // it learns which of several responses is better
+    bool gives_scores = false;   // its model has a scalar output
+    bool has_reference = false;  // it compares with the model from which it starts
 };
 
 std::span<const TaskTraits> tasks();  // the first is the default of a configuration
