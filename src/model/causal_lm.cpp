@@ -9,7 +9,11 @@ CausalLm::CausalLm(const ModelConfig& config, const Scope& model, const Embeddin
     : Generator(config),
       stack_(config, model.in("decoder").for_each(&MultiplyAdds::target_token),
              {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf}, table.weight, positions_, sites_),
-      projection_(config, model, table) {}
+      projection_(config, model, table) {
+    if (config.output.head == OutputHead::Scalar) {
+        scalar_.emplace(config, model);
+    }
+}
 
 Var CausalLm::states(Context& ctx, const DeviceBatch& batch) const {
     return stack_(ctx, batch.target, {.causal = true, .key_ranges = batch.target.ranges});

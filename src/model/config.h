@@ -28,6 +28,7 @@ enum class RotaryPairs : std::uint8_t { Halves, Neighbours };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
 enum class EmbeddingNorm : std::uint8_t { None, Last, First };
 enum class OutputTransform : std::uint8_t { None, Activation, Gelu };
+enum class OutputHead : std::uint8_t { Vocabulary, Scalar };
 enum class Tying : std::uint8_t { All, TargetOutput, Embeddings, None };
 
 // In the ids around a text: the token of the chosen source or target language, see frame_of().
@@ -152,6 +153,7 @@ struct AdaptiveOutputConfig {
 };
 
 struct OutputConfig {
+    OutputHead head = OutputHead::Vocabulary;
     AdaptiveOutputConfig adaptive;
     bool scale = false;
     bool bias = false;

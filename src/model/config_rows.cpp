@@ -79,6 +79,8 @@ const Need kRelative = {"`positions.relative.kind` is not `\"none\"`",
                         [](const Config& c) { return c.positions.relative.kind != RelativePositions::None; }};
 const Need kAttentionBias = {"`attention.bias` is true", [](const Config& c) { return c.attention.bias; }};
 const Need kMaskedLm = {"`architecture` is `\"masked-lm\"`", [](const Config& c) { return !has_decoder(c); }};
+const Need kCausalLm = {"`architecture` is `\"causal-lm\"`",
+                        [](const Config& c) { return c.architecture == Architecture::CausalLm; }};
 const Need kDotProducts = {"`attention.score` is `\"scaled_dot_product\"` or `\"dot_product\"`",
                            [](const Config& c) { return c.attention.score != AttentionScore::Additive; }};
 const Need kScaledProducts = {"`attention.score` is `\"scaled_dot_product\"`",
@@ -341,6 +343,11 @@ ConfigFields<Config> text_fields() {
             .only_if(kNotNormalised)
             .only_if(kMaskedLm),
 
+        choice_field("output.head", at(&Config::output, &OutputConfig::head),
+                     {{"vocabulary", OutputHead::Vocabulary}, {"scalar", OutputHead::Scalar}},
+                     "what the last hidden states become: logits; `\"scalar\"`: also a number, which a reward model "
+                     "gives a text at its last piece")
+            .only_if(kCausalLm),
         boolean_field("output.scale", at(&Config::output, &OutputConfig::scale),
                       "the last hidden states divided by sqrt(d_model) before the logits (T5)"),
         ids_field("output.adaptive.cutoffs",

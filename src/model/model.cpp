@@ -6,7 +6,9 @@
 #include "model/mask_predict.h"
 #include "model/masked_lm.h"
 #include "model/projection.h"
+#include "model/scalar_output.h"
 #include "model/stack.h"
+#include "support/check.h"
 
 namespace headscope {
 
@@ -67,6 +69,18 @@ Var Model::logits(Context& ctx, const Var& hidden) const {
     return at_site(ctx, kSite, "", projection().logits(ctx, projection().transform(ctx, hidden)));
 }
 
+Var Model::scores(Context& ctx, const Var& hidden) const {
+    const ScalarOutput* output = scalar_output();
+    HEADSCOPE_CHECK(output != nullptr, "a model without a scalar output gives no scores");
+    set_label(ctx, "scalar_output", "");
+    return (*output)(ctx, hidden);
+}
+
+Var Model::text_scores(Context& ctx, const DeviceBatch& batch, const DeviceGather& ends) const {
+    const Var scores = this->scores(ctx, gather(ctx, states(ctx, batch), ends));
+    return scores.reshape({scores.shape()[1], 1});
+}
+
 LossSums Model::token_loss(Context& ctx, const Var& hidden, const DeviceGather& predicted, const LossOptions& options,
                            std::span<const DeviceGather> adaptive) const {
     set_label(ctx, "projection", "");
@@ -94,14 +108,19 @@ LossSums Model::batch_loss(Context& ctx, const DeviceBatch& batch, const LossOpt
 LossSums Model::loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
     // The states go out of scope here, so that the backward pass frees them as it proceeds.
     const LossSums sums = batch_loss(ctx, batch, options);
-    if (ctx.tape != nullptr) {
-        if (ctx.label) {
-            ctx.tape->on_backward = [&ctx](const std::string& name) { ctx.label("backward." + name); };
-        }
-        ctx.tape->backward(ctx.backend);
-        ctx.tape->on_backward = {};
-    }
+    backward(ctx);
     return sums;
+}
+
+void Model::backward(Context& ctx) {
+    if (ctx.tape == nullptr) {
+        return;
+    }
+    if (ctx.label) {
+        ctx.tape->on_backward = [&ctx](const std::string& name) { ctx.label("backward." + name); };
+    }
+    ctx.tape->backward(ctx.backend);
+    ctx.tape->on_backward = {};
 }
 
 }  // namespace headscope

@@ -16,6 +16,7 @@
 namespace headscope {
 
 class Projection;
+class ScalarOutput;
 class Stack;
 
 struct LossOptions {
@@ -34,6 +35,9 @@ struct LossOptions {
 struct LossSums {
     Tensor loss;  // smoothed
     Tensor nll;   // unsmoothed
+    // What else a training reports (Objective::measures), sums like these: [measures], or undefined.
+    Tensor measures = {};
+    Tensor row_nll = {};  // of token_loss(): the nll of each row, [rows, 1]
 };
 
 class Model {
@@ -57,17 +61,25 @@ public:
     Var states_of_residual(Context& ctx, const Var& residual) const;
     // hidden [batch, length, d_model]; out [batch, length, vocabulary]. 3.4. For few rows; training uses loss().
     Var logits(Context& ctx, const Var& hidden) const;
+    // The scores of a model with a scalar output: hidden [batch, length, d_model], result [batch, length, 1] of the
+    // backend's full_dtype(), one for each state.
+    Var scores(Context& ctx, const Var& hidden) const;
+    // Those of whole texts, which a model gives their last tokens: [texts, 1].
+    Var text_scores(Context& ctx, const DeviceBatch& batch, const DeviceGather& ends) const;
     // Projection, smoothed loss and, with a tape, the gradient of the sum of the losses back to hidden states and
     // weights. `predicted` has a class for each state; with a tape an adaptive output needs Batch::adaptive.
     LossSums token_loss(Context& ctx, const Var& hidden, const DeviceGather& predicted, const LossOptions& options,
                         std::span<const DeviceGather> adaptive = {}) const;
     // states, token_loss; with a tape also backward, which adds to the gradients of the parameters.
     LossSums loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
+    // The backward pass of the context's tape, if it has one, with the labels of the parts that it runs through.
+    static void backward(Context& ctx);
 
 protected:
     explicit Model(const ModelConfig& config);
     virtual const Projection& projection() const = 0;
     virtual const Stack& writer() const = 0;  // whose states the projection reads
+    virtual const ScalarOutput* scalar_output() const { return nullptr; }
     // All losses of a batch, of which those of its pieces are token_loss() of the last hidden states.
     virtual LossSums batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
     LossSums token_loss(Context& ctx, const Var& hidden, const DeviceBatch& batch, const LossOptions& options) const;

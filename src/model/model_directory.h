@@ -52,6 +52,9 @@ void require_architecture(const ModelDirectory& model, Architecture wanted);
 // Fills every parameter, tensor by tensor. Errors name the tensor that is missing, unknown, of another shape or of a
 // dtype other than F32, F16 or BF16.
 void load_parameters(Backend& backend, const WeightSource& weights, Parameters& parameters);
+// Only those of a table: the others keep their values.
+void load_parameters(Backend& backend, const WeightSource& weights, const std::vector<ParameterSpec>& table,
+                     Parameters& parameters);
 // What its file has in blocks that can be kept.
 BlocksInFile blocks_in_file(const ModelDirectory& model);
 // Those of a directory, for inference; `storage` as in Parameters.

@@ -105,7 +105,7 @@ LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& 
         // Nothing remains for the backward pass, but the tape must know that these gradients are written.
         ctx.tape->record("loss", {layer.weight, layer.bias}, [](Backend&) {});
     }
-    LossSums sums{backend.empty({1}, real), backend.empty({1}, real)};
+    LossSums sums{.loss = backend.empty({1}, real), .nll = backend.empty({1}, real), .row_nll = nll};
     backend.run(SumRows{.x = loss, .out = sums.loss});
     backend.run(SumRows{.x = nll, .out = sums.nll});
     return sums;

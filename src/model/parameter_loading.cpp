@@ -228,7 +228,12 @@ void load_blocks(Backend& backend, const WeightValues& from, const Var& to, cons
 }  // namespace
 
 void load_parameters(Backend& backend, const WeightSource& weights, Parameters& parameters) {
-    weights.read(parameters.table(), [&](const ParameterSpec& spec, const WeightValues& found) {
+    load_parameters(backend, weights, parameters.table(), parameters);
+}
+
+void load_parameters(Backend& backend, const WeightSource& weights, const std::vector<ParameterSpec>& table,
+                     Parameters& parameters) {
+    weights.read(table, [&](const ParameterSpec& spec, const WeightValues& found) {
         if (found.dtype != DType::F32 && found.dtype != DType::F16 && found.dtype != DType::BF16) {
             throw Error(fmt::format("{}: the tensor {} is {}, expected F32, F16 or BF16", found.file, found.name,
                                     name_of(found.dtype)));

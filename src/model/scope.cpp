@@ -59,9 +59,9 @@ Var Scope::weight(const std::vector<Rows>& parts, std::int64_t columns, Initial 
     return packed(specs);
 }
 
-Var Scope::full_weight(const Rows& rows, std::int64_t columns) const {
+Var Scope::full_weight(const Rows& rows, std::int64_t columns, Initial initial) const {
     multiply_adds(token_, rows.count * columns);
-    return values((rows.name + ".weight").c_str(), {rows.count, columns}, Initial::Glorot);
+    return values((rows.name + ".weight").c_str(), {rows.count, columns}, initial);
 }
 
 Var Scope::bias(const std::vector<Rows>& parts, Initial initial) const {

@@ -39,7 +39,7 @@ public:
     // "<name>.weight" of all parts, read as one matrix [sum of rows, columns] that is multiplied with each token.
     Var weight(const std::vector<Rows>& parts, std::int64_t columns, Initial initial = Initial::Glorot) const;
     // The same of one part, in 32 bits whatever other weights are stored in.
-    Var full_weight(const Rows& rows, std::int64_t columns) const;
+    Var full_weight(const Rows& rows, std::int64_t columns, Initial initial = Initial::Glorot) const;
     // "<name>.bias" of all parts, read as one vector [sum of rows].
     Var bias(const std::vector<Rows>& parts, Initial initial = Initial::Zero) const;
     // An embedding table, "weight" of this scope.

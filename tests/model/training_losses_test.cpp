@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "hashed_numbers.h"
 #include "io/whole_file.h"
 #include "small_model.h"
 #include "tests/house/files.h"
@@ -13,35 +14,6 @@
 using namespace headscope;
 
 namespace {
-
-// Numbers in [-1, 1) from FNV-1a of the name, and the place.
-std::vector<double> hashed(const std::string& name, std::int64_t count) {
-    std::uint32_t seed = 2166136261U;
-    for (const char letter : name) {
-        seed = (seed ^ static_cast<std::uint8_t>(letter)) * 16777619U;
-    }
-    std::vector<double> numbers(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        std::uint32_t bits = static_cast<std::uint32_t>(i) * 2654435761U + seed;
-        bits ^= bits >> 15U;
-        bits *= 2246822519U;
-        bits ^= bits >> 13U;
-        numbers[i] = static_cast<double>(bits) / 2147483648.0 - 1.0;
-    }
-    return numbers;
-}
-
-void set_parameters(const SmallModel& model) {
-    for (const ParameterSpec& spec : model.parameters.table()) {
-        const double size = spec.shape.rank() == 2 ? std::sqrt(3.0 / static_cast<double>(spec.shape[-1])) : 0.1;
-        std::vector<float> values;
-        for (const double number : hashed(spec.name, spec.shape.elements())) {
-            values.push_back(static_cast<float>(size * number + (spec.name.ends_with(".gain") ? 1.0 : 0.0)));
-        }
-        model.parameters.store(spec.name, values);
-    }
-    model.parameters.refresh_working();
-}
 
 std::vector<Example> texts(const std::vector<std::int32_t>& lengths) {
     std::vector<Example> pairs;
@@ -67,7 +39,7 @@ const nlohmann::json& vectors() {
 std::vector<double> losses_on(const std::string& device, DType storage) {
     const nlohmann::json& from = vectors();
     SmallModel model(parse_model_config(from.at("config"), "training_losses.json"), device, true, storage);
-    set_parameters(model);
+    set_hashed_parameters(model.parameters);
     const DeviceBatch batch = model.batch(texts(from.at("pieces").get<std::vector<std::int32_t>>()));
     AdamForTests adam(*model.backend, model.parameters, from.at("warmup"), model.config.d_model);
     LossOptions options{.epsilon = from.at("epsilon"), .smoothing = Smoothing::AllClasses, .chunk_rows = 50};
