@@ -12,7 +12,6 @@ namespace headscope {
 
 namespace {
 
-constexpr const char* kNats = "nats per token, unsmoothed";
 constexpr double kLosses = 22.0, kOthers = 14.0;  // heights
 constexpr double kAxisNumbers = 4.0;              // width of the y axis numbers, so that the charts line up
 constexpr double kName = 16.0;                    // maximum width of a run's name in a title, in text sizes
@@ -27,6 +26,14 @@ Series loss_series(std::string name, const std::vector<LossPoint>& log, LossValu
         }
     }
     return series;
+}
+
+// Of trainings that compare responses the losses are per prompt.
+const char* unit_of(const std::vector<PlottedRun>& runs) {
+    const bool compares = std::any_of(runs.begin(), runs.end(), [](const PlottedRun& run) {
+        return !run.log.training.empty() && std::isfinite(run.log.training.front().accuracy);
+    });
+    return compares ? "nats per prompt, unsmoothed" : "nats per token, unsmoothed";
 }
 
 class TrainingPlot {
@@ -46,6 +53,7 @@ public:
     }
 
     Drawing draw() {
+        const char* nats = unit_of(runs_);
         if (runs_.size() == 1) {
             const TrainingLog& log = runs_.front().log;
             std::vector<Series> losses{of("training", log.training, &LossPoint::nll),
@@ -54,15 +62,18 @@ public:
             while (!losses.empty() && losses.back().points.empty()) {
                 losses.pop_back();
             }
-            panel("Loss of " + shortened(runs_.front().name, kName), kNats, kLosses, losses, options_.logarithmic);
+            panel("Loss of " + shortened(runs_.front().name, kName), nats, kLosses, losses, options_.logarithmic);
         } else {
-            panel("Loss in training", kNats, kLosses, of_each(&TrainingLog::training, &LossPoint::nll),
+            panel("Loss in training", nats, kLosses, of_each(&TrainingLog::training, &LossPoint::nll),
                   options_.logarithmic);
-            panel("Loss in validation", kNats, kLosses, of_each(&TrainingLog::validation, &LossPoint::nll),
+            panel("Loss in validation", nats, kLosses, of_each(&TrainingLog::validation, &LossPoint::nll),
                   options_.logarithmic);
         }
         panel("Learning rate", "", kOthers, of_each(&TrainingLog::training, &LossPoint::learning_rate), false);
         panel("BLEU", "of the validation text", kOthers, of_each(&TrainingLog::validation, &LossPoint::bleu), false);
+        panel("Accuracy", "share of pairs", kOthers, of_each(&TrainingLog::training, &LossPoint::accuracy), false);
+        panel("Margin", "of better to worse responses", kOthers, of_each(&TrainingLog::training, &LossPoint::margin),
+              false);
         if (parts_.empty()) {
             throw Error("no steps to plot: the log is empty, or ends before --from");
         }

@@ -93,6 +93,14 @@ DataConfig parse_data_config(const nlohmann::json& json, const std::string& file
     }
     if (traits(task).reads_pairs) {
         parse_pairs(reader, file, config);
+    } else if (traits(task).reads_replies) {
+        std::vector<std::string> names = chat_template_names();
+        names.insert(names.begin(), kNoTemplate);
+        config.chat = names[static_cast<std::size_t>(reader.choice("template", 0, names))];
+        if (traits(task).has_reference) {
+            static_cast<void>(reader.child("reference"));
+            config.reference = resolve({reader.text("reference")}, base).front();
+        }
     } else {
         config.documents =
             static_cast<DocumentForm>(reader.choice("documents", 0, {kDocumentForms.begin(), kDocumentForms.end()}));
@@ -133,6 +141,9 @@ nlohmann::json DataConfig::identity() const {
     }
     if (documents == DocumentForm::Paragraph) {
         json["data.documents"] = name_of(documents);
+    }
+    if (chat != kNoTemplate) {
+        json["data.template"] = chat;
     }
     if (whole_words) {
         json["data.whole_words"] = true;

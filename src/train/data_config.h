@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "data/document_reader.h"
+#include "data/response_encoder.h"
 #include "data/task.h"
 #include "model/frame_of_config.h"
 
@@ -33,8 +34,10 @@ struct DataConfig {
     double bpe_dropout = 0.0;  // of both sides (BpeDropout)
     // Of language models.
     DocumentForm documents = DocumentForm::Line;
-    bool whole_words = false;  // see TextOptions
-    Languages languages = {};  // "source_language", "target_language": of all pairs, for models that need them
+    bool whole_words = false;        // see TextOptions
+    std::string chat = kNoTemplate;  // "template": of prompts and responses, see ResponseEncoder
+    std::string reference = {};      // model directory whose log-probabilities the task compares with
+    Languages languages = {};        // "source_language", "target_language": of all pairs, for models that need them
 
     // The part of TrainConfig::identity() that decides which examples the files give.
     nlohmann::json identity() const;

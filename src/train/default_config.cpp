@@ -33,8 +33,10 @@ constexpr std::array kSizes = {
     Size{INT64_MAX, 6, 6, 512, 2048, 8, 32000, 25000, 0.1, 8, 7e-4},
 };
 
-constexpr std::int64_t kMaxLength = 128;     // pieces; longer pairs are left out
-constexpr std::int64_t kBlock = 256;         // pieces that a language model sees at once
+constexpr std::int64_t kMaxLength = 128;         // pieces; longer pairs are left out
+constexpr std::int64_t kBlock = 256;             // pieces that a language model sees at once
+constexpr std::int64_t kLongestResponse = 1024;  // pieces with its prompt
+constexpr int kEpochsOfResponses = 3;
 constexpr std::int64_t kPiecesOfAPair = 20;  // per side, roughly, to estimate the number of steps
 
 // Every character is a piece, and byte-pair encoding finds no more pieces than there are words.
@@ -114,13 +116,19 @@ nlohmann::json default_config(const TextParts& text, const Backend& device) {
 nlohmann::json default_config(const DocumentParts& text, Task task, const Backend& device) {
     constexpr std::int64_t kBytesOfAPiece = 4;  // roughly
     const std::int64_t pieces = text.train_bytes / kBytesOfAPiece + text.train;
-    const Size& size = size_for(pieces / (2 * kPiecesOfAPair));
+    const bool goes_on = traits(task).reads_replies;  // with a model
+    Size size = size_for(pieces / (2 * kPiecesOfAPair));
+    if (goes_on) {
+        size.epochs = kEpochsOfResponses;
+        size.dropout = 0.0;
+    }
+    const std::int64_t longest = goes_on ? kLongestResponse : kBlock;
     const std::int64_t vocabulary = vocabulary_for(text.characters, text.words, size.vocabulary) +
                                     static_cast<std::int64_t>(control_pieces_of(task, kBlock - 1).size());
-    nlohmann::json json = shared_config(size, pieces, vocabulary, kBlock, device);
+    nlohmann::json json = shared_config(size, pieces, vocabulary, longest, device);
     json["task"] = name_of(task);
     nlohmann::json& model = json["model"];
-    model["max_length"] = kBlock;
+    model["max_length"] = longest;
     if (traits(task).has_source) {
         model.update({{"encoder_layers", size.encoder_layers}, {"decoder_layers", size.decoder_layers}});
     } else {  // as many layers in one stack
@@ -131,6 +139,9 @@ nlohmann::json default_config(const DocumentParts& text, Task task, const Backen
     json["data"] = {{"train", {{"text", text.train_file}}},
                     {"valid", {{"text", text.valid_file}}},
                     {"documents", name_of(text.form)}};
+    if (goes_on) {
+        json["data"].erase("documents");
+    }
     return json;
 }
 

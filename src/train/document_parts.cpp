@@ -23,11 +23,6 @@ namespace {
 
 constexpr std::size_t kFewestDocuments = 20;  // documents
 
-std::int64_t held_out_of(std::int64_t documents) {
-    constexpr std::int64_t kMost = 1000;
-    return std::min(std::max(documents / 100, std::min<std::int64_t>(documents / 20, 50)), kMost);
-}
-
 // Documents are compared by the hashes of their parts, since they may be long.
 class Documents {
 public:
@@ -97,6 +92,11 @@ void write_parts(const std::string& file, const HoldOut& held, const WrittenReco
 }
 
 }  // namespace
+
+std::int64_t held_out_of(std::int64_t documents) {
+    constexpr std::int64_t kMost = 1000;
+    return std::min(std::max(documents / 100, std::min<std::int64_t>(documents / 20, 50)), kMost);
+}
 
 DocumentParts split_documents(const std::string& file, DocumentForm form, const std::string& folder,
                               std::uint64_t seed) {

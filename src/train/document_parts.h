@@ -19,6 +19,9 @@ struct DocumentParts {
     DocumentForm form = DocumentForm::Line;
 };
 
+// How many of so many become validation text.
+std::int64_t held_out_of(std::int64_t documents);
+
 // Reads a file twice, as a stream, and writes its parts to `folder`. One percent of the documents (of few, more), at
 // most 1000, becomes validation text. Deterministic for the same text and seed. Error for fewer than 20 different
 // documents.

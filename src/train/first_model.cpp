@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "import/open_model.h"
+#include "model/model_chat.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -19,7 +21,8 @@ void require_shape(const ModelDirectory& model, const ModelConfig& asked, const 
     const nlohmann::json theirs = flat_model_keys(model.config);
     const nlohmann::json ours = flat_model_keys(asked);
     for (const auto& [key, value] : ours.items()) {
-        if (theirs.at(key) != value) {
+        const bool added = key == "output.head" && asked.output.head == OutputHead::Scalar;  // it begins at 0
+        if (theirs.at(key) != value && !added) {
             throw Error(
                 fmt::format("'{}' has \"{}\" {}, but {} asks for {}: change \"model\" there, or start without --from",
                             model.path, key, theirs.at(key).dump(), config_file, value.dump()));
@@ -65,12 +68,23 @@ ModelDirectory open_first_model(const TrainConfig& config, const std::string& di
 nlohmann::json config_from(nlohmann::json config, const std::string& directory, const Languages& languages) {
     constexpr double kGentle = 0.1;  // the highest learning rate, compared with that of a training from the start
     const ModelDirectory model = open_trainable(directory);
+    const TaskTraits& task = *find_task(config.value("task", tasks().front().key));
     const auto width = static_cast<double>(model.config.d_model);
     nlohmann::json& training = config["training"];
-    training["learning_rate_scale"] = kGentle * training["learning_rate_scale"].get<double>() *
+    training["learning_rate_scale"] = kGentle * (task.has_reference ? kGentle : 1.0) *
+                                      training["learning_rate_scale"].get<double>() *
                                       std::sqrt(width / config["model"]["d_model"].get<double>());
     training["max_length"] = std::min(training["max_length"].get<std::int64_t>(), model.config.max_length);
     config["model"] = to_json(model.config);
+    if (task.gives_scores) {
+        config["model"]["output"]["head"] = "scalar";
+    }
+    if (task.reads_replies && has_chat_template(model)) {
+        config["data"]["template"] = model.decoding->at(kChatKey);
+    }
+    if (task.has_reference) {
+        config["data"]["reference"] = std::filesystem::absolute(directory).lexically_normal().string();
+    }
     for (const char* key : {"source_vocabulary", "target_vocabulary"}) {
         config["model"].erase(key);
     }
@@ -101,7 +115,7 @@ void try_first_model(Backend& backend, const TrainConfig& config, const std::str
 void load_first_model(Learner& learner, const TrainConfig& config, const std::string& directory) {
     const ModelDirectory model = open_trainable(directory);
     require_shape(model, learner.model_config(), config.file);
-    load_parameters(learner.backend(), *model.weights, learner.parameters());
+    load_parameters(learner.backend(), *model.weights, describe(model.config).parameters, learner.parameters());
     learner.begin_optimizer();
 }
 

@@ -29,7 +29,7 @@ Learner::Learner(Backend& backend, const ModelConfig& model, LearnerOptions opti
         mean_.emplace(backend, parameters_, options_.ema_decay);
     }
     if (options_.history > 0) {
-        history_.emplace(backend, options_.history, watch_ ? watch_->count() : 0);
+        history_.emplace(backend, options_.history, watch_ ? watch_->count() : 0, options_.objective.measured());
     }
     for (const ParameterSpec& spec : parameters_.table()) {
         if (!spec.trained) {
@@ -52,10 +52,27 @@ void Learner::begin_optimizer() {
     }
 }
 
+LossSums Learner::empty_sums() const {
+    const DType real = backend_.full_dtype();
+    LossSums sums{.loss = backend_.empty({1}, real), .nll = backend_.empty({1}, real)};
+    if (options_.objective.measured() > 0) {
+        sums.measures = backend_.empty({options_.objective.measured()}, real);
+    }
+    return sums;
+}
+
+void Learner::add(const LossSums& found, const LossSums& sums, Write write) const {
+    backend_.run(Copy{.x = found.loss, .out = sums.loss, .write = write});
+    backend_.run(Copy{.x = found.nll, .out = sums.nll, .write = write});
+    if (sums.measures.defined()) {
+        backend_.run(Copy{.x = found.measures, .out = sums.measures, .write = write});
+    }
+}
+
 LossSums Learner::pass(const Batch& part, bool first, bool last, const Tensor& balance_scale) {
     const DeviceBatch batch = upload(backend_, part);
     const DType real = backend_.full_dtype();
-    const LossSums sums{backend_.empty({1}, real), backend_.empty({1}, real)};
+    const LossSums sums = empty_sums();
     model_->prepare(backend_, std::max(part.source.length, part.target.length));
     backend_.replay("training pass", [&] {
         // Inside the body, which is called several times: each call must find the gradients unwritten.
@@ -86,9 +103,7 @@ LossSums Learner::pass(const Batch& part, bool first, bool last, const Tensor& b
             }
             scale = product;
         }
-        const LossSums found = model_->loss(context, batch, loss);
-        backend_.run(Copy{.x = found.loss, .out = sums.loss});
-        backend_.run(Copy{.x = found.nll, .out = sums.nll});
+        add(options_.objective.loss(context, *model_, batch, loss), sums, Write::Overwrite);
     });
     return sums;
 }
@@ -101,8 +116,7 @@ LossSums Learner::passes(const std::vector<Batch>& parts, const Tensor& balance_
         if (first) {
             sums = of_part;
         } else {
-            backend_.run(Copy{.x = of_part.loss, .out = sums.loss, .write = Write::Accumulate});
-            backend_.run(Copy{.x = of_part.nll, .out = sums.nll, .write = Write::Accumulate});
+            add(of_part, sums, Write::Accumulate);
         }
     }
     return sums;
@@ -114,16 +128,19 @@ LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, dou
     const auto step = static_cast<std::int32_t>(number);
     backend_.upload(step_, &step, sizeof(step));
     StepTokens tokens;
+    std::int64_t counted = 0;
     for (const Batch& part : parts) {
         tokens.source += part.source.count;
         tokens.target += part.predicted.count;
+        counted += part.counted();
     }
-    const double divided_by = divisor.value_or(static_cast<double>(tokens.target));
+    const double divided_by = divisor.value_or(static_cast<double>(counted));
     for (const Buffer& buffer : buffers_) {
         backend_.run(Copy{.x = buffer.values, .out = buffer.before});
     }
     Tensor balance_scale;
-    if (divisor && tokens.target > 0 && options_.regularisation.expert_balance != 0.0F) {
+    if (divided_by != static_cast<double>(tokens.target) && tokens.target > 0 &&
+        options_.regularisation.expert_balance != 0.0F) {
         balance_scale = balance_scale_;
         const double scale = divided_by / static_cast<double>(tokens.target);
         backend_.run(Fill{.out = balance_scale, .value = static_cast<float>(scale)});
@@ -148,20 +165,23 @@ LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, dou
 }
 
 ValidationLoss Learner::validate(const Batcher& batcher) const {
-    const Tensor sums = backend_.empty({2}, backend_.full_dtype());
-    backend_.run(Fill{.out = sums});
-    std::int64_t target_tokens = 0;
+    const LossSums sums = empty_sums();
+    std::int64_t counted = 0;
     batcher.for_each_step(0, [&](const Batcher::Step& step) {
-        const DeviceBatch batch = upload(backend_, batcher.batch(step));
+        const Batch host = batcher.batch(step);
+        const DeviceBatch batch = upload(backend_, host);
         Context context{.backend = backend_, .compute = options_.arithmetic.compute};
-        const LossSums losses = model_->loss(context, batch, options_.loss);
-        backend_.run(Copy{.x = losses.loss, .out = sums.narrow(0, 0, 1), .write = Write::Accumulate});
-        backend_.run(Copy{.x = losses.nll, .out = sums.narrow(0, 1, 1), .write = Write::Accumulate});
-        target_tokens += batch.predicted.count;
+        add(options_.objective.loss(context, *model_, batch, options_.loss), sums,
+            counted == 0 ? Write::Overwrite : Write::Accumulate);
+        counted += host.counted();
     });
-    const auto host = to_host<double>(backend_, sums);
-    const auto tokens = static_cast<double>(target_tokens);
-    return {.loss = host[0] / tokens, .nll = host[1] / tokens};
+    const auto mean = [&](double sum) { return sum / static_cast<double>(counted); };
+    ValidationLoss found{.loss = mean(to_host<double>(backend_, sums.loss)[0]),
+                         .nll = mean(to_host<double>(backend_, sums.nll)[0])};
+    for (std::size_t i = 0; i < options_.objective.measures.size(); ++i) {
+        found.measures[options_.objective.measures[i]] = mean(to_host<double>(backend_, sums.measures)[i]);
+    }
+    return found;
 }
 
 std::vector<StepRecord> Learner::take_history() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "model/model.h"
 #include "model/parameters.h"
 #include "train/gradient_watch.h"
+#include "train/objective.h"
 #include "train/optimizer.h"
 #include "train/step_history.h"
 #include "train/weight_mean.h"
@@ -24,19 +26,21 @@ struct LearnerOptions {
     Arithmetic arithmetic = {};
     OptimizerOptions optimizer = {};
     Regularisation regularisation = {};  // only the rates and the seed count
-    LossOptions loss = {};               // without its prior
-    std::vector<double> prior = {};      // LossOptions::prior, by id; empty: even
-    std::uint64_t seed = 1;              // of the initial weights
-    double ema_decay = 0.0;              // 0: no mean of the weights
+    Objective objective = {};
+    LossOptions loss = {};           // without its prior
+    std::vector<double> prior = {};  // LossOptions::prior, by id; empty: even
+    std::uint64_t seed = 1;          // of the initial weights
+    double ema_decay = 0.0;          // 0: no mean of the weights
     bool watch_gradients = false;
     std::int64_t history = 0;                            // steps recorded between two take_history(); 0: none
     std::function<void(const std::string&)> label = {};  // see Context::label
 };
 
-// Per target token, eos counted, pads not.
+// Per target token, eos counted, pads not; of comparisons per prompt.
 struct ValidationLoss {
-    double loss = 0.0;  // smoothed as in training
-    double nll = 0.0;   // unsmoothed; perplexity = exp(nll)
+    double loss = 0.0;                            // smoothed as in training
+    double nll = 0.0;                             // unsmoothed; perplexity = exp(nll)
+    std::map<std::string, double> measures = {};  // of the objective, by name
 };
 
 class Learner {
@@ -49,8 +53,8 @@ public:
     void begin();            // from random weights
     void begin_optimizer();  // keeps the weights: no moments, the initial loss scale, a mean equal to the weights
 
-    // One step over a batch in parts: the gradients add up, then Adam moves the weights by the sum over `divisor`, the
-    // tokens to predict by default; no divisor changes the weight of the loss that balances experts. `number` counts
+    // One step over a batch in parts: the gradients add up, then Adam moves the weights by the sum over `divisor`,
+    // Batch::counted() by default; no divisor changes the weight of the loss that balances experts. `number` counts
     // from 1. The history must not be full. Only enqueues; returns the sums over the batch. After an OutOfMemory the
     // learner is as before, so that the step can be repeated in other parts.
     LossSums step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate,
@@ -83,6 +87,8 @@ private:
     // `balance_scale`: of the gradient of the loss that balances experts; undefined: 1.
     LossSums pass(const Batch& part, bool first, bool last, const Tensor& balance_scale);
     LossSums passes(const std::vector<Batch>& parts, const Tensor& balance_scale);
+    LossSums empty_sums() const;
+    void add(const LossSums& found, const LossSums& sums, Write write) const;
 
     Backend& backend_;
     LearnerOptions options_;

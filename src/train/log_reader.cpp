@@ -51,7 +51,9 @@ TrainingLog read_training_log(const std::string& path) {
                               .learning_rate = number_at(line, "learning_rate"),
                               .mean_nll = number_at(line, "mean_nll"),
                               .bleu = number_at(line, "bleu"),
-                              .tokens_per_second = number_at(line, "tokens_per_second")};
+                              .tokens_per_second = number_at(line, "tokens_per_second"),
+                              .accuracy = number_at(line, "accuracy"),
+                              .margin = number_at(line, "margin")};
         if (point.step < 0) {
             continue;
         }

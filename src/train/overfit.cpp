@@ -43,9 +43,9 @@ double overfit_one_batch(Backend& backend, TrainConfig config, const TrainingDat
             }
         }
         if (report) {
-            nll = totals.target_tokens == 0 ? std::nan("") : totals.nll / static_cast<double>(totals.target_tokens);
+            nll = totals.divisor == 0.0 ? std::nan("") : totals.nll / totals.divisor;
             hooks.say(fmt::format("step {}  nll {:.4f} on one batch of {} and {}", step, nll,
-                                  counted(batch.front().sentences, "sentence"),
+                                  counted(batch.front().examples(), "example"),
                                   counted(batch.front().predicted.count, "target token")));
             totals.restart();
             if (nll < kLearned) {

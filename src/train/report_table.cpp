@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "support/duration.h"
+#include "train/objective.h"
 
 namespace headscope {
 namespace {
@@ -12,17 +13,18 @@ namespace {
 constexpr int kScreen = 20;                  // lines after which the head has scrolled away on a small terminal
 constexpr const char* kNewRow = "\r\x1b[K";  // go to the beginning of the line and clear it
 
-std::string head() {
+std::string head(const Report& report) {
     return fmt::format("{:>9} {:>8} {:>8} {:>8} {:>10} {:>9} {:>9} {:>9} {:>8}\n", "step", "epoch", "loss", "nll",
-                       "perplexity", "tokens/s", "lr", "grad norm", "ETA");
+                       report.totals.measures.empty() ? "perplexity" : kAccuracy, "tokens/s", "lr", "grad norm", "ETA");
 }
 
 std::string row(const Report& report) {
     const RunTotals& totals = report.totals;
     const double gradient = totals.steps == 0 ? 0.0 : totals.gradient_norm / static_cast<double>(totals.steps);
     return fmt::format("{:>9} {:>8.2f} {:>8.4f} {:>8.4f} {:>10.2f} {:>9.0f} {:>9.2e} {:>9.2f} {:>8}{}", report.step,
-                       report.epoch, report.loss(), report.nll(), std::exp(report.nll()), report.tokens_per_second(),
-                       report.learning_rate, gradient,
+                       report.epoch, report.loss(), report.nll(),
+                       totals.measures.empty() ? std::exp(report.nll()) : report.measures()[kAccuracy],
+                       report.tokens_per_second(), report.learning_rate, gradient,
                        report.minutes_left < 0.0 ? "?" : duration_text(report.minutes_left),
                        totals.skipped > 0 ? fmt::format("  {} SKIPPED", totals.skipped) : "");
 }
@@ -33,7 +35,7 @@ void ReportTable::report(const Report& report) {
     if (row_open_) {
         write_(kNewRow);
     } else if (lines_since_head_ < 0 || lines_since_head_ >= kScreen) {
-        write_(head());
+        write_(head(report));
         lines_since_head_ = 0;
     }
     write_(row(report));

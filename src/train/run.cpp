@@ -18,6 +18,7 @@ namespace headscope {
 Learner make_learner(Backend& backend, const TrainConfig& config, const TrainingData& data, const RunHooks& hooks) {
     LearnerOptions options = learner_options(config.training, arithmetic_of(config, backend));
     options.label = hooks.label;
+    options.objective = config.objective();
     const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
     if (model.adaptive()) {
         hooks.say(shares_of_clusters(target_frequencies(*data.train, data.frame, model.target_vocabulary),
@@ -174,7 +175,7 @@ bool Run::learn(const std::vector<Batch>& parts, std::optional<double> divisor) 
         bool divisible = false;
         for (const Batch& part : parts) {
             largest = std::max(largest, part.sentences * std::max(part.source.length, part.target.length));
-            divisible = divisible || part.sentences > 1;
+            divisible = divisible || part.examples() > 1;
         }
         if (!config_.training.split_when_out_of_memory || !divisible) {
             throw;
@@ -191,6 +192,10 @@ void Run::collect() {
     for (const StepRecord& record : learner_.take_history()) {
         const double scale = state_.loss_scale ? state_.loss_scale->scale : 1.0;
         state_.totals.add(record, state_.loss_scale && record.loss_scale.scale < scale);
+        const std::vector<std::string>& measures = learner_.options().objective.measures;
+        for (std::size_t i = 0; i < measures.size() && !record.skipped; ++i) {
+            state_.totals.measures[measures[i]] += record.measures[i];
+        }
         if (learner_.watch() != nullptr) {
             count_gradients(record, record.divisor * scale);
         }

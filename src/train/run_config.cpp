@@ -31,7 +31,8 @@ void make_names_absolute(nlohmann::json& json, const fs::path& base) {
         if (item.value().is_object() ||
             (item.value().is_array() && !item.value().empty() && item.value()[0].is_object())) {
             make_names_absolute(item.value(), base);
-        } else if (item.key() == "source" || item.key() == "target" || item.key() == "tsv" || item.key() == "text") {
+        } else if (item.key() == "source" || item.key() == "target" || item.key() == "tsv" || item.key() == "text" ||
+                   item.key() == "reference") {
             make_absolute(item.value(), base);
         }
     }

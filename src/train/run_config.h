@@ -25,7 +25,9 @@ public:
 
     // Sets "training.<key>".
     void set(const char* key, const nlohmann::json& value) { json_["training"][key] = value; }
-    // The same for an option of the command line, which errors about the key then name.
+    // Sets "data.<key>".
+    void set_data(const char* key, const nlohmann::json& value) { json_["data"][key] = value; }
+    // Sets "training.<key>" for an option of the command line, which errors about the key then name.
     void set_by(const char* option, const char* key, const nlohmann::json& value);
     void unset(const char* key) { json_["training"].erase(key); }
     // Runs `work`, whose errors name these options.

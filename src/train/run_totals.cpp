@@ -42,6 +42,28 @@ void RunTotals::add(const StepRecord& record, bool scale_fell) {
     target_tokens += record.tokens.target;
 }
 
+std::string instead_of_perplexity(double nll, const std::map<std::string, double>& measures, int digits) {
+    if (measures.empty()) {
+        return fmt::format("  perplexity {:.{}f}", std::exp(nll), digits);
+    }
+    std::string text;
+    for (const auto& [name, mean] : measures) {
+        std::string words = name;
+        std::replace(words.begin(), words.end(), '_', ' ');
+        text += fmt::format("  {} {:.4f}", words, mean);
+    }
+    return text;
+}
+
+void add_measures(double nll, const std::map<std::string, double>& measures, nlohmann::json& line) {
+    if (measures.empty()) {
+        line["perplexity"] = std::exp(nll);
+    }
+    for (const auto& [name, mean] : measures) {
+        line[name] = mean;
+    }
+}
+
 void RunTotals::restart() {
     *this = RunTotals{.skipped_in_a_row = skipped_in_a_row,
                       .stuck_in_a_row = stuck_in_a_row,
@@ -69,6 +91,9 @@ nlohmann::json to_json(const RunTotals& t) {
     }
     if (!t.first_not_finite.empty()) {
         json["first_not_finite"] = t.first_not_finite;
+    }
+    if (!t.measures.empty()) {
+        json["measures"] = t.measures;
     }
     return json;
 }
@@ -108,6 +133,9 @@ RunTotals parse_run_totals(const nlohmann::json& json) {
         t.watched_steps = count_at(json, "watched_steps");
         json.at("layer_norms").get_to(t.layer_norms);
     }
+    if (json.contains("measures")) {
+        json.at("measures").get_to(t.measures);
+    }
     t.first_not_finite = json.value("first_not_finite", t.first_not_finite);
     return t;
 }
@@ -120,16 +148,23 @@ double Report::nll() const {
     return per(totals.nll, totals.divisor);
 }
 
+std::map<std::string, double> Report::measures() const {
+    std::map<std::string, double> means = totals.measures;
+    for (auto& [name, value] : means) {
+        value = per(value, totals.divisor);
+    }
+    return means;
+}
+
 double Report::tokens_per_second() const {
     return totals.seconds > 0.0 ? static_cast<double>(totals.all_tokens) / totals.seconds : 0.0;
 }
 
 std::string Report::line() const {
-    std::string text = fmt::format(
-        "step {}  epoch {:.2f}  loss {:.4f}  nll {:.4f}  perplexity {:.2f}  {:.0f} tokens/s  lr {:.2e}  grad norm "
-        "{:.2f}",
-        step, epoch, loss(), nll(), std::exp(nll()), tokens_per_second(), learning_rate,
-        per(totals.gradient_norm, totals.steps));
+    std::string text =
+        fmt::format("step {}  epoch {:.2f}  loss {:.4f}  nll {:.4f}{}  {:.0f} tokens/s  lr {:.2e}  grad norm {:.2f}",
+                    step, epoch, loss(), nll(), instead_of_perplexity(nll(), measures(), 2), tokens_per_second(),
+                    learning_rate, per(totals.gradient_norm, totals.steps));
     if (loss_scale > 0.0) {
         text += fmt::format("  scale {:g}", loss_scale);
     }
@@ -151,7 +186,6 @@ nlohmann::json Report::json() const {
                            {"epoch", epoch},
                            {"loss", loss()},
                            {"nll", nll()},
-                           {"perplexity", std::exp(nll())},
                            {"tokens_per_second", tokens_per_second()},
                            {"target_tokens", totals.target_tokens},
                            {"source_tokens", totals.source_tokens},
@@ -166,6 +200,7 @@ nlohmann::json Report::json() const {
     if (loss_scale > 0.0) {
         line["loss_scale"] = loss_scale;
     }
+    add_measures(nll(), measures(), line);
     for (const auto& [layer, sum] : totals.layer_norms) {
         line["gradient_norms"][layer] = per(sum, totals.watched_steps);
     }

@@ -32,6 +32,7 @@ struct RunTotals {
     std::int64_t watched_steps = 0;
     std::map<std::string, double> layer_norms = {};
     std::string first_not_finite = {};
+    std::map<std::string, double> measures = {};  // of the objective, over `divisor`
 
     // Adds a step. A skipped one must not spoil the means with its NaN. `scale_fell`: the next step has a smaller loss
     // scale, so it may succeed.
@@ -39,6 +40,11 @@ struct RunTotals {
     // Starts a new interval. Skipped steps in a row continue to count.
     void restart();
 };
+
+// "  perplexity 12.34", or of a training that measures something else, "  accuracy 0.8123  margin 0.4567".
+std::string instead_of_perplexity(double nll, const std::map<std::string, double>& measures, int digits);
+// The same in a line of the log.
+void add_measures(double nll, const std::map<std::string, double>& measures, nlohmann::json& line);
 
 nlohmann::json to_json(const RunTotals& totals);
 // Whether it is a whole number in [0, 2^63).
@@ -62,6 +68,7 @@ struct Report {
 
     double loss() const;  // means over the interval, per target token unless the steps have other divisors
     double nll() const;
+    std::map<std::string, double> measures() const;
     double tokens_per_second() const;
     std::string line() const;
     nlohmann::json json() const;

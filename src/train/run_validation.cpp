@@ -7,6 +7,7 @@
 
 #include "conformance/peak.h"
 #include "eval/training_cost.h"
+#include "model/model_chat.h"
 #include "model/model_directory.h"
 #include "model/training_card.h"
 #include "support/check.h"
@@ -19,11 +20,9 @@ void Run::validate() {
     collect();
     const Validation result = validator_->measure();
     guard_.add_validation(result.loss.nll);
-    nlohmann::json line = {{"kind", "validation"},
-                           {"step", state_.step},
-                           {"loss", result.loss.loss},
-                           {"nll", result.loss.nll},
-                           {"perplexity", std::exp(result.loss.nll)}};
+    nlohmann::json line = {
+        {"kind", "validation"}, {"step", state_.step}, {"loss", result.loss.loss}, {"nll", result.loss.nll}};
+    add_measures(result.loss.nll, result.loss.measures, line);
     std::string more;
     if (result.mean_nll) {
         line["mean_nll"] = *result.mean_nll;
@@ -44,8 +43,8 @@ void Run::validate() {
     } else {
         ++state_.validations_since_best;
     }
-    hooks_.say(fmt::format("validation after step {}: loss {:.4f}  nll {:.4f}  perplexity {:.3f}{}{}", state_.step,
-                           result.loss.loss, result.loss.nll, std::exp(result.loss.nll), more,
+    hooks_.say(fmt::format("validation after step {}: loss {:.4f}  nll {:.4f}{}{}{}", state_.step, result.loss.loss,
+                           result.loss.nll, instead_of_perplexity(result.loss.nll, result.loss.measures, 3), more,
                            better ? "  the best so far" : ""));
     log_.add(line);
     reported_at_ = clock_.now();  // validation does not count as training time
@@ -150,8 +149,10 @@ std::string Run::load_best_weights(const std::vector<Checkpoint>& files, std::op
                    ? load_mean()
                    : origin;  // the mean was asked for, and without validation nothing tells which is better
     }
-    const auto describe = [](const std::string& what, double found) {
-        return fmt::format("{}, validation nll {:.4f}, perplexity {:.3f}", what, found, std::exp(found));
+    const bool of_tokens = learner_.options().objective.measured() == 0;
+    const auto describe = [of_tokens](const std::string& what, double found) {
+        return fmt::format("{}, validation nll {:.4f}{}", what, found,
+                           of_tokens ? fmt::format(", perplexity {:.3f}", std::exp(found)) : "");
     };
     nll = validator_->nll();
     origin = describe(origin, *nll);
@@ -216,12 +217,17 @@ void Run::write_model(const std::string& model_directory) {
     if (traits(config_.task).reads_pairs) {
         write_decoding_choices(model_directory, config_.training.max_length, data_.languages);
     }
+    if (config_.data.chat != kNoTemplate) {
+        write_decoding(model_directory, {{kChatKey, config_.data.chat}});
+    }
     write_training_card(model_directory, card);
     hooks_.say(fmt::format("{}: {}", model_directory, origin));
     nlohmann::json line = {{"kind", "model"}, {"step", state_.step}, {"origin", origin}, {"training", card}};
     if (nll) {
         line["nll"] = *nll;
-        line["perplexity"] = std::exp(*nll);
+        if (learner_.options().objective.measured() == 0) {
+            line["perplexity"] = std::exp(*nll);
+        }
     }
     if (validator_ && validator_->bleu_pairs() > 0) {
         const double bleu = validator_->bleu();

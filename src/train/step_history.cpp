@@ -6,11 +6,12 @@
 
 namespace headscope {
 
-StepHistory::StepHistory(Backend& backend, std::int64_t capacity, std::int64_t watched)
+StepHistory::StepHistory(Backend& backend, std::int64_t capacity, std::int64_t watched, std::int64_t measures)
     : backend_(backend),
       capacity_(capacity),
       watched_(watched),
-      width_(Column::Count + watched),
+      measures_(measures),
+      width_(Column::Count + watched + measures),
       values_(backend.empty({capacity * width_}, backend.full_dtype())) {
     backend.run(Fill{.out = values_});
 }
@@ -29,6 +30,9 @@ void StepHistory::add(const LossSums& losses, const StepTokens& tokens, double d
     if (watched_ > 0) {
         copy(gradient_squares, Column::Count, watched_);
     }
+    if (measures_ > 0) {
+        copy(losses.measures, Column::Count + watched_, measures_);
+    }
     steps_.push_back({tokens, divisor});
 }
 
@@ -46,9 +50,10 @@ std::vector<StepRecord> StepHistory::take() {
                           scalars[StepScalars::Skip] != 0.0,
                           {scalars[StepScalars::LossScale], scalars[StepScalars::GoodSteps]},
                           static_cast<std::int64_t>(scalars[StepScalars::Updates]),
-                          {row + Column::Count, row + width_},
+                          {row + Column::Count, row + Column::Count + watched_},
                           steps_[i].tokens,
-                          steps_[i].divisor};
+                          steps_[i].divisor,
+                          {row + Column::Count + watched_, row + width_}};
         }
     }
     steps_.clear();

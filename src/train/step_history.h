@@ -23,13 +23,14 @@ struct StepRecord {
     std::int64_t updates = 0;                        // so far: steps that were not skipped
     std::vector<double> gradient_squares = {};       // as GradientWatch::squares; empty without one
     StepTokens tokens = {};
-    double divisor = 1.0;  // of the sums and of the gradient
+    double divisor = 1.0;               // of the sums and of the gradient
+    std::vector<double> measures = {};  // LossSums::measures
 };
 
 class StepHistory {
 public:
-    // `watched`: the number of sums of squares per step.
-    StepHistory(Backend& backend, std::int64_t capacity, std::int64_t watched = 0);
+    // `watched`: the number of sums of squares per step; `measures`: of LossSums::measures.
+    StepHistory(Backend& backend, std::int64_t capacity, std::int64_t watched = 0, std::int64_t measures = 0);
 
     bool full() const { return static_cast<std::int64_t>(steps_.size()) == capacity_; }
     // step_scalars [StepScalars::Count]; gradient_squares [watched], undefined for none.
@@ -43,6 +44,7 @@ private:
     Backend& backend_;
     std::int64_t capacity_ = 0;
     std::int64_t watched_ = 0;
+    std::int64_t measures_ = 0;
     struct Known {  // on the host
         StepTokens tokens;
         double divisor;

@@ -16,6 +16,7 @@
 #include "io/whole_file.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
+#include "train/objective.h"
 
 namespace headscope {
 namespace {
@@ -110,6 +111,12 @@ bool TrainConfig::needs_mask() const {
 Schedule TrainConfig::schedule(const ModelConfig& of) const {
     return {of.d_model,     training.warmup_steps, training.learning_rate_scale, training.cooldown_steps,
             training.steps, training.cooldown};
+}
+
+Objective TrainConfig::objective() const {
+    return traits(task).gives_scores    ? reward_objective()
+           : traits(task).has_reference ? preference_objective(training.beta)
+                                        : Objective();
 }
 
 nlohmann::json TrainConfig::identity() const {
@@ -256,6 +263,32 @@ void check_text_task(const TrainConfig& config) {
     }
 }
 
+void check_responses_task(const TrainConfig& config) {
+    const char* name = name_of(config.task);
+    const TrainingOptions& t = config.training;
+    const auto fail = [&](const std::string& problem) { throw Error(fmt::format("{}: {}", config.file, problem)); };
+    if (traits(config.task).gives_scores && config.model.value("output.head", "vocabulary") != "scalar") {
+        fail(fmt::format("\"model.output.head\" must be \"scalar\" for the \"task\" \"{}\"", name));
+    }
+    if (!traits(config.task).has_reference) {
+        return;
+    }
+    for (const auto& [key, rate] : {std::pair{"residual_dropout", t.residual_dropout},
+                                    {"embedding_dropout", t.embedding_dropout},
+                                    {"attention_dropout", t.attention_dropout},
+                                    {"activation_dropout", t.activation_dropout}}) {
+        if (rate > 0.0) {
+            fail(
+                fmt::format("\"training.{}\" must be 0 for the \"task\" \"{}\", whose probabilities are compared "
+                            "with those of a reference model, got {}",
+                            key, name, rate));
+        }
+    }
+    if (!config.model.value("output.adaptive.cutoffs", nlohmann::json::array()).empty()) {
+        fail(fmt::format("the \"task\" \"{}\" needs a model with one softmax, without \"output.adaptive\"", name));
+    }
+}
+
 }  // namespace
 
 Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend) {
@@ -280,6 +313,15 @@ void check_train_config(const TrainConfig& config) {
     check_training_options(config.training, config.file);
     if (!traits(config.task).reads_pairs) {
         check_text_task(config);
+    }
+    if (traits(config.task).reads_replies) {
+        check_responses_task(config);
+    }
+    if (config.training.beta != TrainingOptions{}.beta && !traits(config.task).has_reference) {
+        throw Error(
+            fmt::format("{}: \"training.beta\" ({}) weighs the distance from a reference model, which the \"task\" "
+                        "\"{}\" does not have: leave it out",
+                        config.file, config.training.beta, name_of(config.task)));
     }
     if (config.training.smoothing_towards == SmoothingTowards::Unigram &&
         !config.model.value("output.adaptive.cutoffs", nlohmann::json::array()).empty()) {

@@ -17,6 +17,8 @@
 
 namespace headscope {
 
+struct Objective;
+
 struct TokenizerOptions {
     struct Side {
         TokenizerType type = TokenizerType::Bpe;  // byte-pair encoding (paper 5.1)
@@ -44,6 +46,7 @@ struct TrainConfig {
                              std::int32_t mask_id = 0) const;
     bool needs_mask() const;  // in the vocabulary
     Schedule schedule(const ModelConfig& model) const;
+    Objective objective() const;
     // Everything that decides the weights after a given step. Runs that differ here are different runs.
     nlohmann::json identity() const;
 };

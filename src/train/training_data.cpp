@@ -14,6 +14,7 @@
 #include "support/check.h"
 #include "support/counted.h"
 #include "train/encode_documents.h"
+#include "train/encode_responses.h"
 #include "train/run_tokenizers.h"
 
 namespace headscope {
@@ -142,6 +143,15 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
     data.languages = config.data.languages;
     data.frame = frame_of(config.model_config(*data.source_tokenizer, *data.target_tokenizer), data.languages);
     const CorpusFiles& valid = config.data.valid;
+    if (traits(config.task).reads_replies) {
+        data.responses = {encode_responses(config, data, config.data.train, Part::Train, folder, say)};
+        data.train = data.responses.front();
+        if (!valid.empty()) {
+            data.responses.push_back(encode_responses(config, data, {valid}, Part::Valid, folder, say));
+            data.valid = data.responses.back();
+        }
+        return data;
+    }
     if (!traits(config.task).reads_pairs) {
         data.train = encode_documents(config, data, config.data.train, Part::Train, folder, say);
         if (!valid.empty()) {

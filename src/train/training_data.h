@@ -11,6 +11,7 @@
 #include "data/corpus.h"
 #include "data/example_source.h"
 #include "data/frame.h"
+#include "data/response_source.h"
 #include "model/tokenizer_files.h"
 #include "text/tokenizer.h"
 #include "train/train_config.h"
@@ -24,7 +25,8 @@ struct TrainingData {
     Languages languages;  // of all pairs
     Frame frame;          // around them
     std::shared_ptr<const ExampleSource> train;
-    std::shared_ptr<const ExampleSource> valid;  // null: none
+    std::shared_ptr<const ExampleSource> valid;              // null: none
+    std::vector<std::shared_ptr<ResponseSource>> responses;  // both, if they are responses
     ParallelText
         valid_text;  // the first "training.validate_bleu" pairs of `valid` as text, including those that are too long
     // A run can only be resumed with the same data.

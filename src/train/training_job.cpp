@@ -10,9 +10,12 @@
 
 #include "import/open_model.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "train/batch_size.h"
 #include "train/default_config.h"
 #include "train/first_model.h"
+#include "train/references.h"
+#include "train/response_parts.h"
 #include "train/step_rehearsal.h"
 #include "train/text_parts.h"
 
@@ -36,6 +39,9 @@ void require_output(const std::string& output, bool resume, Purpose purpose) {
 
 TrainingJob::TrainingJob(TrainingRequest request, Log say) : request_(std::move(request)), say_(std::move(say)) {
     HEADSCOPE_CHECK(request_.config.has_value() != request_.texts.given(), "a training has a configuration or texts");
+    if (request_.texts.given()) {
+        require_from(request_.texts.task);
+    }
     if (request_.config) {
         request_.adjust(*request_.config);
         take(*std::exchange(request_.config, std::nullopt));
@@ -60,6 +66,12 @@ TrainingResult TrainingJob::run(const std::function<Backend&()>& open, const std
     RunFolder folder(output, say_);
     require_output(output, request_.resume, request_.purpose);  // nobody else can write there now
     const bool resumed = holds_checkpoints(output);
+    if (request_.resume && !resumed && traits(config_.task).reads_replies) {
+        throw Error(
+            fmt::format("'{}' holds no checkpoint to go on from: start again, in another folder or after "
+                        "removing it, with --from",
+                        output));
+    }
     if (request_.resume && !resumed) {
         say_(fmt::format("'{}' holds no checkpoint yet: starting from the beginning", output));
     }
@@ -100,6 +112,12 @@ nlohmann::json TrainingJob::config_for_pairs(const std::string& folder) const {
 }
 
 nlohmann::json TrainingJob::config_for_text(const std::string& folder) const {
+    if (traits(request_.texts.task).reads_replies) {
+        const DocumentParts text = split_responses(request_.texts.text, request_.texts.task, folder, kSplitSeed);
+        say_(fmt::format("{} for training, {} for validation; left out: {} of prompts that are validated",
+                         counted(text.train, "line"), text.valid, text.shared));
+        return default_config(text, request_.texts.task, *backend_);
+    }
     const DocumentParts text = split_documents(request_.texts.text, request_.texts.documents, folder, kSplitSeed);
     say_(fmt::format("{} documents for training, {} for validation; skipped {} duplicates of validation documents",
                      text.train, text.valid, text.shared));
@@ -127,6 +145,9 @@ TokenizerOrigin TrainingJob::tokenizers(bool reuse) const {
 
 void TrainingJob::prepare_data(const std::string& folder, const RunFolder* resumed) {
     data_ = prepare_training_data(config_, folder, tokenizers(resumed != nullptr), say_);
+    if (traits(config_.task).has_reference && request_.purpose == Purpose::Train) {
+        add_references(*backend_, config_, data_, say_);
+    }
     if (config_.training.find_batch) {
         RunConfig found = *given_;
         const std::int64_t tokens = resumed != nullptr ? resumed->recorded_batch() : find_batch();
@@ -165,6 +186,7 @@ RunInputs TrainingJob::inputs() const {
     RunInputs inputs = request_.inputs;
     inputs.splits_texts = request_.texts.given();
     inputs.files.add({request_.texts.source, request_.texts.target, request_.texts.text, request_.from});
+    inputs.files.add({config_.data.reference});
     std::vector<CorpusFiles> corpora = config_.data.train;
     corpora.push_back(config_.data.valid);
     for (const CorpusFiles& corpus : corpora) {
@@ -187,8 +209,16 @@ void TrainingJob::take(RunConfig config) {
     given_ = std::move(config);
 }
 
+void TrainingJob::require_from(Task task) const {
+    const bool begins = !request_.resume && request_.purpose == Purpose::Train;
+    if (begins && request_.from.empty() && traits(task).reads_replies) {
+        throw Error(fmt::format("the \"task\" \"{}\" goes on with a model: name it with --from", name_of(task)));
+    }
+}
+
 void TrainingJob::check_device() const {
     static_cast<void>(arithmetic_of(config_, *backend_));
+    require_from(config_.task);
     if (!request_.from.empty()) {
         require_first_model(config_, request_.from);
     }

@@ -87,6 +87,7 @@ public:
 
 private:
     void take(RunConfig config);
+    void require_from(Task task) const;
     void check_device() const;
     nlohmann::json config_for_pairs(const std::string& folder) const;
     nlohmann::json config_for_text(const std::string& folder) const;

@@ -57,6 +57,7 @@ const ConfigFields<Options>& later_fields() {
     static const ConfigFields<Options> table = {
         number_field("weight_decay", &Options::weight_decay, 0.0, 1e3),
         number_field("expert_balance", &Options::expert_balance, 0.0, 1e3),
+        number_field("beta", &Options::beta, 1e-6, 1e3),
         choice_field("label_smoothing_towards", &Options::smoothing_towards,
                      {{"uniform", SmoothingTowards::Uniform}, {"unigram", SmoothingTowards::Unigram}}),
     };

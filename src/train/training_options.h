@@ -49,7 +49,7 @@ struct TrainingOptions {
     double ema_decay = 0.0;     // of the exponential mean of the weights; 0: no mean
     GuardOptions guard;         // "divergence_returns" etc.
 
-    double label_smoothing = 0.1;
+    double label_smoothing = 0.1;  // of comparisons: the probability that people mistook a pair
     Smoothing smoothing = Smoothing::AllClasses;
     SmoothingTowards smoothing_towards = SmoothingTowards::Uniform;
     double residual_dropout = 0.1;
@@ -57,6 +57,7 @@ struct TrainingOptions {
     double attention_dropout = 0.0;
     double activation_dropout = 0.0;
     double expert_balance = 0.01;  // weight of the loss that balances a mixture of experts
+    double beta = 0.1;             // of preference_objective(): how near the model stays to its reference
 
     std::int64_t seed = 1;
     // How numbers are stored and multiplied; an error if the device lacks it. Without `precision`, products use

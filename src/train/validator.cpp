@@ -78,11 +78,15 @@ nlohmann::json default_decoding(std::int64_t max_length, const Languages& langua
     return choices;
 }
 
-void write_decoding_choices(const std::string& model_directory, std::int64_t max_length, const Languages& languages) {
+void write_decoding(const std::string& model_directory, const nlohmann::json& choices) {
     const std::filesystem::path file = std::filesystem::path(model_directory) / kDecodingFile;
     if (!std::filesystem::exists(std::filesystem::symlink_status(file))) {
-        atomic_write_file(file.string(), default_decoding(max_length, languages).dump(2) + "\n");
+        atomic_write_file(file.string(), choices.dump(2) + "\n");
     }
+}
+
+void write_decoding_choices(const std::string& model_directory, std::int64_t max_length, const Languages& languages) {
+    write_decoding(model_directory, default_decoding(max_length, languages));
 }
 
 }  // namespace headscope

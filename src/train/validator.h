@@ -48,7 +48,9 @@ private:
 
 // The decoding options of a model that was trained on sentences of up to `max_length` pieces: longer lines are split.
 nlohmann::json default_decoding(std::int64_t max_length, const Languages& languages);
-// Writes them as the model's decoding.json, unless it has one.
+// Writes decoding options as the model's decoding.json, unless it has one.
+void write_decoding(const std::string& model_directory, const nlohmann::json& choices);
+// The same of the default ones.
 void write_decoding_choices(const std::string& model_directory, std::int64_t max_length, const Languages& languages);
 
 }  // namespace headscope

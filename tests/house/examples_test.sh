@@ -23,6 +23,8 @@ cut -f2 deu.txt | tee my.de | gzip >my.de.gz
 cp my.en my.txt
 cp text.en prompts.txt
 cp text.en test.txt
+for i in $(seq 40); do printf '{"prompt": "Sentence %s.", "response": "Satz %s."}\n' "$i" "$i"; done >responses.jsonl
+for i in $(seq 40); do printf '{"prompt": "Sentence %s.", "ranked": ["Satz %s.", "Satz."]}\n' "$i" "$i"; done >ranked.jsonl
 
 mkdir runs/first runs/second
 for step in 10 20 30; do
@@ -54,6 +56,7 @@ cp -r "$repository/tests/import/models/hf-gpt2" runs/sft
 "$headscope" import runs/sft --output runs/talks 2>/dev/null && rm -r runs/sft && mv runs/talks runs/sft
 echo '{"chat": "olmo"}' >runs/sft/decoding.json
 printf 'mo\n' >messages.txt
+"$headscope" train --text ranked.jsonl --task reward --from runs/causal --output runs/reward --steps 2 2>/dev/null
 cd .. || exit 1
 
 # Sets options in `arguments`, replacing existing values.
@@ -127,6 +130,7 @@ for command in "${commands[@]}"; do
     mkdir -p desk/out
     if [ "$command" != train ]; then ln -s ../runs/causal desk/out/lm && ln -s ../runs/masked desk/out/masked; fi
     if [ "$command" = chat ]; then ln -s ../runs/sft desk/out/sft; fi
+    if [ "$command" = score ] || [ "$command" = evaluate ]; then ln -s ../runs/reward desk/out/reward; fi
     if [ "$command" = plot ]; then mkdir -p desk/out/digits && cp desk/runs/first/log.jsonl desk/out/digits/; fi
     # shellcheck disable=SC2086 # "make-task digits" is two words
     examples $command >examples.txt

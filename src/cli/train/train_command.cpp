@@ -29,6 +29,9 @@ constexpr const char* kFooter =
     "  headscope train --source my.en --target my.de --output out/my\n"
     "  headscope train --output out/my --resume\n"
     "  headscope train --text my.txt --output out/lm\n"
+    "  headscope train --task sft --from out/lm --text responses.jsonl --show-labels 2 --output out/sft\n"
+    "  headscope train --task sft --from out/lm --text responses.jsonl --template none --output out/sft\n"
+    "  headscope train --task dpo --from out/sft --text ranked.jsonl --beta 0.1 --output out/dpo\n"
     "  headscope train digits --data data/digits --output out/digits --dry-run\n"
     "  headscope train digits --data data/digits --output out/digits\n"
     "  headscope train digits --data data/digits --output out/digits --resume\n"
@@ -53,6 +56,18 @@ void check(const TrainOptions& options) {
     }
 }
 
+// "What a model of --text learns: the next piece (causal), masked pieces (masked), .."
+std::string what_tasks_learn() {
+    std::string text;
+    for (const TaskTraits& task : tasks()) {
+        if (!task.reads_pairs) {
+            text +=
+                fmt::format("{}{} ({})", text.empty() ? "What a model of --text learns: " : ", ", task.what, task.key);
+        }
+    }
+    return text + "; those of responses go on with a model";
+}
+
 void add_input(CLI::App& command, TrainOptions& options) {
     command.option_defaults()->group("Data");
     CLI::Option* config = command.add_option_function<std::string>(
@@ -72,8 +87,8 @@ void add_input(CLI::App& command, TrainOptions& options) {
         command.add_option("--target", options.given.texts.target, "Its translation, line by line")->type_name("FILE");
     CLI::Option* text = command
                             .add_option("--text", options.given.texts.text,
-                                        "Text for a language model, instead of a configuration, which is chosen by "
-                                        "the amount of text")
+                                        "Text for a language model, or JSON Lines of prompts with responses, instead "
+                                        "of a configuration, which is chosen by the amount of text")
                             ->type_name("FILE");
     std::vector<const char*> of_texts;
     for (const TaskTraits& task : tasks()) {
@@ -84,7 +99,7 @@ void add_input(CLI::App& command, TrainOptions& options) {
     add_choice(
         command, "--task", of_texts,
         [&options, of_texts](std::size_t task) { options.given.texts.task = find_task(of_texts[task])->task; },
-        "What --text is for: predict the next piece, masked pieces, or masked spans")
+        what_tasks_learn())
         ->needs(text);
     add_choice(
         command, "--documents", kDocumentForms,
@@ -134,6 +149,16 @@ void add_course(CLI::App& command, TrainOptions& options) {
         alone->excludes(resume)->excludes(finish);
     }
     dry->excludes(overfit);
+    command
+        .add_option("--show-labels", options.show_labels,
+                    "Print the pieces of the first N examples of a language model, those with a loss in brackets, and "
+                    "write nothing")
+        ->type_name("N")
+        ->check(whole_number(1, 1'000'000))
+        ->excludes(overfit)
+        ->excludes(dry)
+        ->excludes(resume)
+        ->excludes(finish);
     for (CLI::Option* later : {resume, finish}) {
         later->excludes(source)->excludes(command.get_option("--text"))->excludes(command.get_option("--from"));
     }
@@ -173,6 +198,19 @@ void add_changes(CLI::App& command, TrainOptions& options) {
         .add_option("--validate-bleu", options.given.validate_bleu,
                     "At each validation, also print greedy BLEU of the first N held-out pairs; 0: none")
         ->check(whole_number(0, kMany));
+    std::vector<std::string> templates = chat_template_names();
+    templates.insert(templates.begin(), kNoTemplate);
+    command
+        .add_option("--template", options.given.chat,
+                    "Chat template of prompts and responses; none: a response just follows its prompt")
+        ->excludes(finish)
+        ->check(CLI::IsMember(templates))
+        ->default_str("the --from model's");
+    command
+        .add_option("--beta", options.given.beta,
+                    "Of --task dpo: how much a model is kept near the one that it starts from (default: 0.1)")
+        ->excludes(finish)
+        ->check(real_number(1e-6, 1000.0));
     command.add_flag("--watch-gradients", options.given.watch_gradients,
                      "Log the gradient norm of each layer in log.jsonl, and where one is not finite");
     command.add_flag("--tensorboard", options.given.tensorboard, "Also write event files in tensorboard/");
@@ -189,13 +227,19 @@ void add_train_command(CLI::App& app, const OpenOptions& open_options) {
     add_input(*command, *options);
     add_course(*command, *options);
     add_changes(*command, *options);
-    command->callback([options, precision = command->get_option("--precision")] {
-        if (precision->count() > 0) {
-            options->given.precision = options->common.precision;
-        }
-        check(*options);
-        run_training(*options);
-    });
+    command->callback(
+        [options, precision = command->get_option("--precision"), documents = command->get_option("--documents")] {
+            if (precision->count() > 0) {
+                options->given.precision = options->common.precision;
+            }
+            check(*options);
+            if (documents->count() > 0 && traits(options->given.texts.task).reads_replies) {
+                throw UsageError(
+                    fmt::format("--documents is for text, and --task {} reads one object per line: leave it out",
+                                name_of(options->given.texts.task)));
+            }
+            run_training(*options);
+        });
 }
 
 }  // namespace headscope

@@ -65,6 +65,12 @@ void apply(const ConfigOptions& options, RunConfig& config) {
     if (options.validate_bleu) {
         config.set_by("--validate-bleu", "validate_bleu", *options.validate_bleu);
     }
+    if (options.chat) {
+        config.set_data("template", *options.chat);
+    }
+    if (options.beta) {
+        config.set_by("--beta", "beta", *options.beta);
+    }
     if (options.watch_gradients) {
         config.set("watch_gradients", true);
     }

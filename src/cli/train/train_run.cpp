@@ -17,7 +17,9 @@
 #include "io/scratch_folder.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 #include "train/dry_run.h"
+#include "train/encode_responses.h"
 #include "train/first_model.h"
 #include "train/log_reader.h"
 #include "train/overfit.h"
@@ -85,6 +87,16 @@ void describe(const TrainOptions& options, Terminal& terminal) {
     const DescribedTraining described =
         describe_training(*attempt.backend, attempt.job.config(), attempt.data, options.output);
     write_output(options.common.json ? json_of(described, attempt.backend->device().id) : described.text);
+}
+
+// --show-labels
+void print_labels(const TrainOptions& options, Terminal& terminal) {
+    Attempt attempt(options, terminal.say(), true);
+    if (traits(attempt.job.config().task).has_source) {
+        throw UsageError(fmt::format("--show-labels is for language models, and the \"task\" is \"{}\"",
+                                     name_of(attempt.job.config().task)));
+    }
+    write_output(show_labels(*attempt.data, options.show_labels));
 }
 
 // --overfit-one-batch
@@ -158,6 +170,8 @@ void run_training(const TrainOptions& options) {
     Terminal terminal;
     if (options.dry_run) {
         describe(options, terminal);
+    } else if (options.show_labels > 0) {
+        print_labels(options, terminal);
     } else if (options.overfit) {
         overfit(options, terminal);
     } else {

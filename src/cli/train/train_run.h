@@ -19,7 +19,8 @@ struct ConfigOptions {
     std::optional<Precision> precision;
     std::optional<std::string> batch;  // "auto" or a number
     std::optional<std::int64_t> steps, tokens, validate_bleu;
-    std::optional<double> epochs, minutes;
+    std::optional<double> epochs, minutes, beta;
+    std::optional<std::string> chat;  // the template of prompts and responses
     bool watch_gradients = false;
     bool tensorboard = false;
 };
@@ -33,6 +34,7 @@ struct TrainOptions {
     bool finish = false;
     bool overfit = false;
     bool dry_run = false;
+    std::int64_t show_labels = 0;  // examples; 0: train
 };
 
 void run_training(const TrainOptions& options);

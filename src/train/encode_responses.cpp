@@ -1,0 +1,139 @@
+#include "train/encode_responses.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "data/batch.h"
+#include "data/response_encoder.h"
+#include "data/response_reader.h"
+#include "support/check.h"
+#include "support/counted.h"
+#include "support/parallel.h"
+#include "train/run_tokenizers.h"
+
+namespace headscope {
+namespace {
+
+// Encodes examples on several threads and stores those that fit in order.
+class Encoder {
+public:
+    Encoder(const TrainConfig& config, const TrainingData& data, ResponseStore& store)
+        : form_(traits(config.task).compares ? ResponseForm::Ranked : ResponseForm::Written),
+          longest_(config.training.max_length),
+          encoder_(data.target_tokenizer, data.frame, config.data.chat),
+          store_(store) {}
+
+    void add(const std::string& file) {
+        constexpr std::size_t kAtOnce = 4096;
+        ResponseReader reader(file, form_);
+        for (Responses responses; reader.next(responses);) {
+            read_.push_back({std::move(responses), reader.place(), {}});
+            if (read_.size() == kAtOnce) {
+                encode();
+            }
+        }
+        encode();
+    }
+    std::int64_t too_long() const { return too_long_; }
+
+private:
+    struct Read {
+        Responses responses;
+        std::string place;
+        Example example;
+    };
+
+    void encode() {
+        constexpr std::size_t kLeast = 64;  // fewer are not worth a thread
+        in_parallel(read_.size(), kLeast, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                read_[i].example = encoder_.encode(read_[i].responses, read_[i].place);
+            }
+        });
+        for (const Read& one : std::exchange(read_, {})) {
+            if (longest_text(one.example) > longest_ || !ResponseStore::can_hold(one.example)) {
+                ++too_long_;
+            } else {
+                store_.add(one.example);
+            }
+        }
+    }
+
+    ResponseForm form_;
+    std::int64_t longest_;
+    ResponseEncoder encoder_;
+    ResponseStore& store_;
+    std::vector<Read> read_;
+    std::int64_t too_long_ = 0;
+};
+
+void require_examples(const TrainConfig& config, const std::string& key, const CorpusFiles& files, std::size_t examples,
+                      std::int64_t too_long) {
+    if (examples > 0) {
+        return;
+    }
+    if (too_long > 0) {
+        throw Error(
+            fmt::format("{}: no example of \"{}\" is left: {} have a text of more than \"training.max_length\" ({}) "
+                        "tokens",
+                        config.file, key, too_long, config.training.max_length));
+    }
+    throw_no_examples(config, key, files, 0);
+}
+
+}  // namespace
+
+std::shared_ptr<ResponseSource> encode_responses(const TrainConfig& config, const TrainingData& data,
+                                                 const std::vector<CorpusFiles>& corpora, Part which,
+                                                 const std::string& folder, const Log& say) {
+    ResponseStore store(folder);
+    std::vector<WeightedResponses> weighted;
+    std::int64_t too_long = 0;
+    for (std::size_t i = 0; i < corpora.size(); ++i) {
+        const std::size_t before = store.size();
+        Encoder encoder(config, data, store);
+        for (const std::string& file : corpora[i].text) {
+            encoder.add(file);
+        }
+        weighted.push_back({store.size() - before, corpora[i].weight});
+        too_long += encoder.too_long();
+        const std::string key = which == Part::Valid  ? "data.valid"
+                                : corpora.size() == 1 ? "data.train"
+                                                      : fmt::format("data.train[{}]", i);
+        require_examples(config, key, corpora[i], weighted.back().examples, encoder.too_long());
+    }
+    say(fmt::format("{} data: {}, {} of {} tokens are of responses{}", which == Part::Valid ? "validation" : "training",
+                    counted(store.size(), "prompt"), fmt::group_digits(store.labelled()),
+                    fmt::group_digits(store.tokens()),
+                    too_long == 0 ? ""
+                                  : fmt::format("; left out: {} with more than \"training.max_length\" ({}) tokens",
+                                                too_long, config.training.max_length)));
+    const auto seed = which == Part::Valid ? 0 : static_cast<std::uint64_t>(config.training.seed);
+    return std::make_shared<ResponseSource>(std::move(store), std::move(weighted), seed);
+}
+
+std::string show_labels(const TrainingData& data, std::int64_t examples) {
+    const Epoch epoch = data.train->epoch(0);
+    const Tokenizer& tokenizer = *data.target_tokenizer;
+    const auto shown = std::min<std::size_t>(epoch.examples(), static_cast<std::size_t>(examples));
+    std::string text;
+    for (std::uint32_t number = 0; number < shown; ++number) {
+        const Example example = data.train->example(epoch, number);
+        for (std::size_t at = 0; at < example.target.size(); ++at) {
+            const bool begins = at == 0 || std::find(example.starts.begin(), example.starts.end(),
+                                                     static_cast<std::int32_t>(at)) != example.starts.end();
+            if (begins) {
+                text += fmt::format("{}example {}:", at == 0 ? "" : "\n", number + 1);
+            }
+            const bool has_loss = !begins && example.labels[at - 1] != kNoTarget;
+            const std::string& piece = tokenizer.piece(example.target[at]);
+            text += has_loss ? fmt::format(" [{}]", piece) : " " + piece;
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace headscope

@@ -1,0 +1,36 @@
+// What a training makes smaller: by default the model's loss of each token, or the loss of comparing responses.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "autograd/context.h"
+#include "data/device_batch.h"
+#include "model/model.h"
+
+namespace headscope {
+
+inline constexpr const char* kAccuracy = "accuracy";  // the measure that both comparisons have
+
+struct Objective {
+    // With a tape it also runs the backward pass.
+    std::function<LossSums(Context& ctx, const Model& model, const DeviceBatch& batch, const LossOptions& options)>
+        loss = [](Context& ctx, const Model& model, const DeviceBatch& batch, const LossOptions& options) {
+            return model.loss(ctx, batch, options);
+        };
+    std::vector<std::string> measures = {};  // the names of LossSums::measures, in reports and logs
+
+    std::int64_t measured() const { return std::ssize(measures); }
+};
+
+// Of each pair of a prompt's responses, cross-entropy of choosing the better one by its score, and its mean over the
+// pairs of the prompt (Ouyang et al., 2022): log sigmoid(better - worse), negated. LossOptions::epsilon is the
+// probability that people mistook the pair (Mitchell, 2023).
+Objective reward_objective();
+// The same with the score beta (log P - log P of the reference), of whole responses (Rafailov et al., 2023). Needs
+// Comparisons::references, a model with one softmax over the vocabulary, and no dropout.
+Objective preference_objective(double beta);
+
+}  // namespace headscope

@@ -1,0 +1,14 @@
+// The log-probabilities of responses under the model with which a training compares its own.
+#pragma once
+
+#include "backend/backend.h"
+#include "train/train_config.h"
+#include "train/training_data.h"
+
+namespace headscope {
+
+// Sets them for all responses of the data. The model of "data.reference" is in memory only meanwhile, since responses
+// stay the same in every epoch. Error if it has another vocabulary or reads shorter texts.
+void add_references(Backend& backend, const TrainConfig& config, const TrainingData& data, const Log& say);
+
+}  // namespace headscope
