@@ -17,6 +17,7 @@
 #include "cli/score/evaluate_text.h"
 #include "cli/score/evaluation_report.h"
 #include "cli/score/model_family.h"
+#include "cli/score/scored_responses.h"
 #include "cli/score/test_set.h"
 #include "cli/translate/translation_flags.h"
 #include "engine/text_translator.h"
@@ -40,7 +41,7 @@ struct EvaluateOptions {
     TestSetFiles files;
     EvaluatedText text;
     BleuOptions bleu;
-    std::string output, calibration;
+    std::string output, calibration, ranked;
     bool by_length = false;
 };
 
@@ -179,8 +180,8 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     }
 }
 
-// --text and --documents, without all options of the command that have no meaning for a language model.
-void add_text(CLI::App& command, EvaluatedText& text) {
+// --text, --documents and --ranked, without all options of the command that have no meaning for a language model.
+void add_text(CLI::App& command, EvaluatedText& text, std::string& ranked) {
     const std::vector<CLI::Option*> others = command.get_options({});
     command.option_defaults()->group("Data");
     CLI::Option* file =
@@ -190,11 +191,19 @@ void add_text(CLI::App& command, EvaluatedText& text) {
         [&text](std::size_t form) { text.form = static_cast<DocumentForm>(form); },
         "Documents of --text: one per line, or separated by empty lines")
         ->needs(file);
+    CLI::Option* responses =
+        command
+            .add_option("--ranked", ranked,
+                        "Ranked responses to prompts, one JSON object per line, for a reward model "
+                        "or another causal model")
+            ->type_name("FILE")
+            ->excludes(file);
     const std::vector<std::string> shared{"--help",      "--model",        "--device",
                                           "--precision", "--batch-tokens", "--calibration"};
     for (CLI::Option* other : others) {
         if (std::find(shared.begin(), shared.end(), other->get_name()) == shared.end()) {
             file->excludes(other);
+            responses->excludes(other);
         }
     }
 }
@@ -245,7 +254,7 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         "between the probability of the most likely piece and how often it is right. Lines with an empty side are\n"
         "left out. docs/translating.md describes the JSON.\n"
         "For a language model, prints the perplexity of --text per piece and per word, and the bits per byte: see\n"
-        "docs/language-models.md.\n\n"
+        "docs/language-models.md. --ranked prints how often the scores of responses order them as people did.\n\n"
         "Examples:\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --beam 4 --by-length\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --model runs/my-model\n"
@@ -254,7 +263,8 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         "  headscope evaluate --hypotheses theirs.de --reference test.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --split-compounds\n"
-        "  headscope evaluate --text test.txt --model out/lm");
+        "  headscope evaluate --text test.txt --model out/lm\n"
+        "  headscope evaluate --ranked ranked.jsonl --model out/reward");
     add_files(*command, options->files);
     CLI::Option* hypotheses =
         command->add_option("--hypotheses", options->files.hypotheses, "Score these translations; no model is used")
@@ -276,7 +286,7 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         hypotheses->excludes(all[i]);  // they need a model
     }
     add_scoring(*command, *options);
-    add_text(*command, options->text);
+    add_text(*command, options->text, options->ranked);
     common.add_json(*command);
     command->callback([options, count, words] {
         const ResultOrigin origin = result_origin(count, words);
@@ -284,13 +294,17 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
             require_picture_name(options->calibration);
             AtomicFile::require_replaceable(options->calibration);
         }
-        if (options->text.file.empty()) {
+        TranslationFlags& flags = options->translation;
+        const std::int64_t batch_tokens = flags.choices.applied_to({}).batch_tokens;
+        if (options->text.file.empty() && options->ranked.empty()) {
             evaluate(*options, origin);
+            return;
+        }
+        flags.common.bundled_model = kCausalModel;
+        if (options->ranked.empty()) {
+            evaluate_text(flags.common, options->text, batch_tokens, options->calibration, origin);
         } else {
-            TranslationFlags& flags = options->translation;
-            flags.common.bundled_model = kCausalModel;
-            evaluate_text(flags.common, options->text, flags.choices.applied_to({}).batch_tokens, options->calibration,
-                          origin);
+            evaluate_ranked(flags.common, options->ranked, batch_tokens, options->calibration, origin);
         }
     });
 }

@@ -207,4 +207,21 @@ std::string text_evaluation_json(const TextEvaluation& evaluation, Architecture 
     return json_document(json);
 }
 
+std::string ranking_evaluation_json(const RankingEvaluation& evaluation, const ResultOrigin& origin,
+                                    const EvaluatedBy& by) {
+    const ForcedStatistics& of = evaluation.choices;
+    Json json = to_json(origin);
+    json.update({{"model", evaluated_by_json(by)},
+                 {"prompts", evaluation.prompts},
+                 {"pairs", of.tokens()},
+                 {"accuracy", of.accuracy()},
+                 {"nll", of.nll()},
+                 {"calibration", calibration_json(of)}});
+    for (const auto& [distance, pairs] : evaluation.by_distance) {
+        json["by_rank_distance"].push_back(
+            {{"distance", distance}, {"pairs", pairs.pairs}, {"accuracy", pairs.accuracy()}});
+    }
+    return json_document(json);
+}
+
 }  // namespace headscope

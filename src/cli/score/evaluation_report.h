@@ -8,6 +8,7 @@
 #include "backend/precision.h"
 #include "cli/result_origin.h"
 #include "eval/evaluation.h"
+#include "eval/ranking_evaluation.h"
 #include "eval/text_evaluation.h"
 #include "infer/translation.h"
 #include "model/config.h"
@@ -31,6 +32,10 @@ std::string evaluation_table(const Evaluation& evaluation);
 // One object with a newline: the scores, and what is needed to reproduce them.
 std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& origin,
                             const std::optional<TranslatedBy>& by);
+
+// The same of ranked responses.
+std::string ranking_evaluation_json(const RankingEvaluation& evaluation, const ResultOrigin& origin,
+                                    const EvaluatedBy& by);
 
 // The same for a language model.
 std::string text_evaluation_table(const TextEvaluation& evaluation, Architecture family);

@@ -15,6 +15,7 @@
 #include "cli/json_output.h"
 #include "cli/opened_engine.h"
 #include "cli/score/model_family.h"
+#include "cli/score/scored_responses.h"
 #include "cli/translate/unknown_note.h"
 #include "data/pair_reader.h"
 #include "infer/scored_pair.h"
@@ -35,7 +36,7 @@ namespace {
 struct ScoreOptions {
     CommonOptions common;
     DecodingChoices choices;  // languages
-    std::string tsv, source, target, text;
+    std::string tsv, source, target, text, responses;
     std::int64_t batch_tokens = 1024;
     bool stats = false;
 };
@@ -211,12 +212,16 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
         "of the sentence is scored. --json prints one object per pair, described in docs/translating.md.\n"
         "Language models score each line of --text. A masked one gives the pseudo-log-likelihood: each piece is "
         "masked\n"
-        "once and predicted from all others.\n\n"
+        "once and predicted from all others.\n"
+        "--responses prints the scores of each line's responses, separated by TAB: a reward model's, or the "
+        "logarithms\n"
+        "of their probabilities.\n\n"
         "Examples:\n"
         "  headscope score --source test.en --target test.de\n"
         "  headscope score --tsv test.tsv --stats\n"
         "  headscope score --tsv test.tsv --json --model runs/my-model\n"
-        "  headscope score --text test.txt --model out/lm");
+        "  headscope score --text test.txt --model out/lm\n"
+        "  headscope score --responses ranked.jsonl --model out/reward");
     command->option_defaults()->group("Data");
     CLI::Option* tsv =
         command
@@ -231,6 +236,14 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
         ->excludes("--tsv")
         ->excludes("--source")
         ->excludes("--target");
+    command
+        ->add_option("--responses", options->responses,
+                     "Prompts with responses, one JSON object per line, for a reward model or another causal model")
+        ->type_name("FILE")
+        ->excludes("--tsv")
+        ->excludes("--source")
+        ->excludes("--target")
+        ->excludes("--text");
     add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
     common.add_models(*command);
     common.add_device(*command);
@@ -242,12 +255,20 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
     add_output(*command);
     common.add_json(*command);
     command->option_defaults()->group("Output");
-    command->add_flag("--stats", options->stats, "Print the totals of all pairs on standard error");
+    command->add_flag("--stats", options->stats, "Print the totals of all pairs on standard error")
+        ->excludes("--responses");
+    for (const char* language : {"--source-language", "--target-language"}) {
+        command->get_option(language)->excludes("--responses");
+    }
     command->callback([options] {
-        if (!options->text.empty()) {
+        if (!options->text.empty() || !options->responses.empty()) {
             options->common.bundled_model = kCausalModel;
         }
-        score(*options);
+        if (options->responses.empty()) {
+            score(*options);
+        } else {
+            print_response_scores(options->common, options->responses, options->batch_tokens);
+        }
     });
 }
 
