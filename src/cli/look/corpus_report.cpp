@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const Interval& interval, const char* format) {
+std::string interval_text(const Interval& interval, const char* format) {
     return fmt::format("[{}, {}]", fmt::format(fmt::runtime(format), interval.low),
                        fmt::format(fmt::runtime(format), interval.high));
 }
@@ -95,11 +95,11 @@ std::string text_of(const std::vector<CorpusFinding>& findings, Architecture fam
             text += fmt::format("  {:<28}{:.2f}  {}\n", name, rate, rest);
         };
         row(fmt::format("{}, head {}", layer_label(family, finding.site), finding.head), finding.measured.rate,
-            fmt::format("{}   {:.2f} on the half that chose it", text_of(finding.measured.interval, "{:.2f}"),
+            fmt::format("{}   {:.2f} on the half that chose it", interval_text(finding.measured.interval, "{:.2f}"),
                         finding.chosen.rate));
         for (const BaselineResult& baseline : finding.baselines) {
             row(baseline.name, baseline.rate,
-                fmt::format("the head {:+.2f} {}", baseline.more, text_of(baseline.interval, "{:+.2f}")));
+                fmt::format("the head {:+.2f} {}", baseline.more, interval_text(baseline.interval, "{:+.2f}")));
         }
         text += fmt::format("  better than every baseline: {} of {} heads\n", finding.better, finding.heads);
     }
