@@ -46,9 +46,14 @@ public:
             count * target > budget_.target_tokens) {
             return false;
         }
-        longest_ = {.source = source, .target = target};
-        sentences_ = count;
+        force(lengths);
         return true;
+    }
+    // Takes it in any case.
+    void force(const PaddedLengths& lengths) {
+        longest_ = {.source = std::max(longest_.source, lengths.source),
+                    .target = std::max(longest_.target, lengths.target)};
+        sentences_ += lengths.rows;
     }
 
 private:
@@ -123,10 +128,12 @@ Batcher::Window Batcher::window_of(const Order& order, std::int64_t number) cons
     Filling filling(budget_);
     for (const std::size_t pair : sorted) {
         if (!filling.take(lengths[pair])) {
-            window.steps.emplace_back();
+            if (!window.steps.back().empty()) {
+                window.steps.emplace_back();
+            }
             filling = Filling(budget_);
-            // If it exceeds the budget by itself, because of sampled pieces, it forms its own step.
-            filling.take(lengths[pair]);
+            // If it exceeds the budget by itself, because of sampled pieces or many responses, it forms its own step.
+            filling.force(lengths[pair]);
         }
         window.steps.back().push_back(std::move(pairs[pair]));
     }

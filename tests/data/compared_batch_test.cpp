@@ -92,6 +92,24 @@ TEST_CASE("the texts of a prompt stay in one part of a step", "[comparisons]") {
     CHECK(parts[1].ordinals == Ids{3, 4, 5, 6});
 }
 
+TEST_CASE("responses to a prompt that exceed the budget form a step of their own", "[comparisons]") {
+    ResponseStore store("");
+    for (const Example& example : {pair_of(7, 8), ranked_example(), pair_of(8, 9), pair_of(9, 7)}) {
+        store.add(example);
+    }
+    const auto source = std::make_shared<ResponseSource>(std::move(store), std::vector<WeightedResponses>{{4, 1.0}}, 1);
+    const BatchBudget budget{.source_tokens = 12, .target_tokens = 12, .length_multiple = 1};
+    Batcher batcher(source, budget, 1, {});  // ranked_example() takes 15
+    std::vector<std::size_t> examples;
+    while (batcher.epochs_done() < 1.0) {
+        const TrainingStep step = batcher.next();
+        examples.push_back(step.examples.size());
+        CHECK((step.examples.front().ranks.size() == 2 || step.examples.size() == 1));
+    }
+    std::ranges::sort(examples);
+    CHECK(examples == std::vector<std::size_t>{1, 1, 2});
+}
+
 TEST_CASE("a comparison without pairs or with too few ranks is a mistake of the caller", "[comparisons]") {
     Example example = pair_of(7, 8);
     example.ranks = {1, 1};
