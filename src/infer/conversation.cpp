@@ -44,6 +44,7 @@ std::vector<std::int32_t> Conversation::ask(std::string message) {
 }
 
 void Conversation::take(std::string reply) {
+    reply.resize(encoder_.usable(reply));
     messages_.push_back({ChatRole::Assistant, std::move(reply)});
 }
 

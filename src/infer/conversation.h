@@ -19,7 +19,8 @@ public:
     // little room for it; the system's message stays. Error if the message does not fit even so, or has text that the
     // template refuses; the conversation is as before then.
     std::vector<std::int32_t> ask(std::string message);
-    // The reply to it, as much as was written.
+    // The reply to it, as much as was written. What the template refuses in a message, such as the beginning of another
+    // turn, and all behind it is forgotten.
     void take(std::string reply);
     // The message gets no reply: it is forgotten.
     void withdraw();

@@ -230,6 +230,14 @@ void ChatEncoder::check_contents(std::span<const ChatMessage> messages) const {
     }
 }
 
+std::size_t ChatEncoder::usable(std::string_view content) const {
+    std::size_t bytes = first_invalid_utf8(content).value_or(content.size());
+    for (const std::string_view word : words_) {
+        bytes = std::min(bytes, content.find(word));
+    }
+    return bytes;
+}
+
 ChatIds ChatEncoder::encode(std::span<const ChatMessage> messages, ChatEnd end) const {
     check_contents(messages);
     Writer writer(*this);

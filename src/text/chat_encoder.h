@@ -32,6 +32,8 @@ public:
     // Error for messages in a wrong order (check_messages), and for content that is not UTF-8 or has a marker that is
     // text in this vocabulary.
     ChatIds encode(std::span<const ChatMessage> messages, ChatEnd end) const;
+    // How many bytes of a content encode() takes: those before what it refuses.
+    std::size_t usable(std::string_view content) const;
     // The ids that end a reply: the last of each is one of them.
     const std::vector<std::int32_t>& ends() const { return ends_; }
     const ChatTemplate& chat() const { return chat_; }

@@ -81,3 +81,14 @@ TEST_CASE("replies end with the template's end and with the model's", "[chat]") 
     config.frame.eos_id = -1;
     CHECK(ends_of({}) == TokenList{end});
 }
+
+TEST_CASE("a reply with a marker of its template does not end a conversation", "[chat]") {
+    Conversation chat({chat_template("zephyr"), byte_chat_tokenizer({"</s>"}), {}}, "", 1000, 6);
+    static_cast<void>(chat.ask("one"));
+    chat.take("two<|user|>three");
+    CHECK(chat.messages().back().content == "two");
+    CHECK_NOTHROW(chat.ask("four"));
+    chat.take("fi\xffve");
+    CHECK(chat.messages().back().content == "fi");
+    CHECK_NOTHROW(chat.ask("six"));
+}

@@ -21,6 +21,7 @@
 #include "cli/opened_engine.h"
 #include "cli/stop_signal.h"
 #include "infer/conversation.h"
+#include "io/input_files.h"
 #include "model/model_chat.h"
 #include "options/decoding_flags.h"
 #include "options/option_values.h"
@@ -66,7 +67,7 @@ public:
         try {
             Reply reply = reply_to(prompt);
             const std::string text(without_blanks(reply.text));
-            conversation_.take(std::move(reply.text));
+            conversation_.take(text);
             write_output(options_.common.json ? json_row(Json{{"turn", turn_},
                                                               {"message", message},
                                                               {"reply", text},
@@ -117,6 +118,8 @@ private:
                 interrupted = true;
             }
         }
+        while (take_interrupt()) {  // a late one is of this reply, too
+        }
         if (interrupted) {
             try {
                 static_cast<void>(ticket.get());
@@ -140,21 +143,26 @@ private:
     bool told_ = false;
 };
 
+// Who writes the messages: a file, or a person, who is asked for each where the replies alone are no one's input.
+struct Writer {
+    bool present = false, asked = false;
+};
+
 // The next message; false at the end.
-bool read_message(bool asks, std::string& message) {
+bool read_message(const Writer& writer, std::string& message) {
     const auto read = [&] { return static_cast<bool>(std::getline(std::cin, message)); };
-    if (asks) {
+    if (writer.present) {
         const Interruptible waiting;
-        write_output("> ");
+        write_output(writer.asked ? "> " : "");
         return read();
     }
     return read();
 }
 
-void talk(Chat& chat, bool asks) {
+void talk(Chat& chat, const Writer& writer) {
     std::int64_t messages = 0;
     std::int64_t failed = 0;
-    for (std::string message; read_message(asks, message);) {
+    for (std::string message; read_message(writer, message);) {
         if (message.find_first_not_of(" \t\r") == std::string::npos) {
             continue;
         }
@@ -166,8 +174,8 @@ void talk(Chat& chat, bool asks) {
             log_error(fmt::format("headscope: {}", error.what()));
         }
     }
-    if (asks) {
-        write_output("\n");
+    if (writer.present) {
+        write_output(writer.asked ? "\n" : "");
     } else if (failed > 0) {
         throw Error(fmt::format("{} of {} messages got no reply", failed, messages));
     }
@@ -188,6 +196,9 @@ void chat(const ChatOptions& options) {
     if (asks) {
         hold_interrupts();
     }
+    InputFiles inputs(options.common.open.settings);
+    inputs.add(options.common.find_models());
+    inputs.refuse("-");
     check_choices(options.choices);  // before the model is opened
     if (options.choices.max_extra == 0) {
         throw UsageError("--max-tokens must be 1 or more: a reply has at least one token");
@@ -199,7 +210,7 @@ void chat(const ChatOptions& options) {
     DecodingOptions decoding = decoding_of(options, usual);
     decoding.search.ends = reply_ends(std::move(decoding.search.ends), encoder, model.config);
     Chat chat(options, std::move(decoding), std::move(encoder), opened);
-    talk(chat, asks);
+    talk(chat, {.present = asks, .asked = asks && !options.common.json && ::isatty(STDOUT_FILENO) == 1});
 }
 
 }  // namespace
@@ -213,11 +224,12 @@ void add_chat_command(CLI::App& app, const OpenOptions& open_options) {
     command->footer(
         "Asks for messages on a terminal, or reads one from each line of standard input, and writes the replies as "
         "they\n"
-        "grow. A line without text is passed over. Messages become a prompt by the chat template of the model, which\n"
-        "other programs' files have, or by the one that --template names. What they say cannot open or end a turn. "
-        "When\n"
-        "the model's context is full, the oldest exchanges are left out. Ctrl-C ends a reply; between replies it ends\n"
-        "the program, as does Ctrl-D.\n\n"
+        "grow. A line without text is passed over. Messages become a prompt by the model's chat template, which "
+        "imported\n"
+        "files have, too, or by --template. What they say cannot open or end a turn. When the model's context is "
+        "full,\n"
+        "the oldest exchanges are left out. Ctrl-C ends a reply; between replies it ends the program, as does "
+        "Ctrl-D.\n\n"
         "Examples:\n"
         "  headscope chat --model out/sft\n"
         "  headscope chat --model out/sft --system 'Answer in one sentence.' --sample --temperature 0.7 --top-p 0.9\n"
