@@ -94,7 +94,7 @@ nlohmann::json shared_config(const Size& size, std::int64_t tokens, std::int64_t
               {"checkpoint_every", often},
               {"checkpoint_minutes", 0},
               {"keep_last", 3},
-              {"keep_powers_of_two", &size == kSizes.data()},
+              {"keep_powers_of_two", size.pairs == kSizes.front().pairs},
               {"average_last", 3},
               {"save", "f16"}}}};
 }

@@ -114,7 +114,8 @@ std::shared_ptr<ResponseSource> encode_responses(const TrainConfig& config, cons
     return std::make_shared<ResponseSource>(std::move(store), std::move(weighted), seed);
 }
 
-std::string show_labels(const TrainingData& data, std::int64_t examples) {
+std::string show_labels(const TrainingData& data, Task task, std::int64_t examples) {
+    const bool of_next = traits(task).predicts_next;  // otherwise labels are those of their own places
     const Epoch epoch = data.train->epoch(0);
     const Tokenizer& tokenizer = *data.target_tokenizer;
     const auto shown = std::min<std::size_t>(epoch.examples(), static_cast<std::size_t>(examples));
@@ -127,7 +128,8 @@ std::string show_labels(const TrainingData& data, std::int64_t examples) {
             if (begins) {
                 text += fmt::format("{}example {}:", at == 0 ? "" : "\n", number + 1);
             }
-            const bool has_loss = !begins && example.labels[at - 1] != kNoTarget;
+            const bool has_loss =
+                of_next ? !begins && example.labels[at - 1] != kNoTarget : example.labels[at] != kNoTarget;
             const std::string& piece = tokenizer.piece(example.target[at]);
             text += has_loss ? fmt::format(" [{}]", piece) : " " + piece;
         }

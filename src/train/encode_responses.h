@@ -17,7 +17,7 @@ std::shared_ptr<ResponseSource> encode_responses(const TrainConfig& config, cons
                                                  const std::vector<CorpusFiles>& corpora, Part which,
                                                  const std::string& folder, const Log& say);
 
-// What each of the first examples of a training is, with the pieces that have a loss in brackets.
-std::string show_labels(const TrainingData& data, std::int64_t examples);
+// What each of the first examples of a task's training is, with the pieces that have a loss in brackets.
+std::string show_labels(const TrainingData& data, Task task, std::int64_t examples);
 
 }  // namespace headscope

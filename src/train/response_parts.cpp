@@ -25,7 +25,7 @@ std::string key_of(const Responses& responses) {
     std::string key;
     for (const ChatMessage& message : responses.prompt) {
         key += message.content + "\n";
-        if (responses.whole) {  // a conversation is known by how it begins
+        if (responses.whole && message.role == ChatRole::User) {  // a conversation is known by how it begins
             break;
         }
     }

@@ -270,6 +270,12 @@ void check_responses_task(const TrainConfig& config) {
     if (traits(config.task).gives_scores && config.model.value("output.head", "vocabulary") != "scalar") {
         fail(fmt::format("\"model.output.head\" must be \"scalar\" for the \"task\" \"{}\"", name));
     }
+    if (!traits(config.task).gives_scores && config.model.value("output.head", "vocabulary") != "vocabulary") {
+        fail(fmt::format(
+            "\"model.output.head\" must be \"vocabulary\" for the \"task\" \"{}\": go on with a model that is "
+            "no reward model",
+            name));
+    }
     if (!traits(config.task).has_reference) {
         return;
     }

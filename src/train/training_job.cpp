@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "import/open_model.h"
+#include "model/model_chat.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "train/batch_size.h"
@@ -137,6 +138,13 @@ TokenizerOrigin TrainingJob::tokenizers(bool reuse) const {
         const ModelDirectory model = open_model(request_.from);
         for (const std::string& remark : model.remarks) {
             say_(remark);
+        }
+        if (traits(config_.task).reads_replies && config_.data.chat == kNoTemplate && model.decoding &&
+            model.decoding->contains(kChatKey)) {
+            say_(
+                fmt::format("warning: '{}' has a chat template that is not used: a response just follows its prompt; "
+                            "--template names one",
+                            request_.from));
         }
         origin.given = {model.source_tokenizer, model.target_tokenizer};
     }

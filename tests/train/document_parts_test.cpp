@@ -104,6 +104,7 @@ TEST_CASE("the configuration for one text works, and grows with the text", "[par
         const TrainConfig config = parse_train_config(json, "t.json", "");
         CHECK_NOTHROW(check_train_config(config));
         CHECK(config.task == task);
+        CHECK(config.training.keep_powers_of_two == (megabytes == 0));
         const ModelConfig model = config.model_config(64, 64);
         CHECK(model.d_model >= width);
         width = model.d_model;

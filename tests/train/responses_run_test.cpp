@@ -143,10 +143,11 @@ TEST_CASE("labels are on the response and its end alone, and are shown", "[respo
     job.use(*backend);
     job.choose_config(folder.file("out"));
     job.prepare_data(folder.file("out/tokenizer"));
-    const std::string shown = show_labels(job.data(), 2);
+    const std::string shown = show_labels(job.data(), Task::Sft, 2);
     CHECK(std::count(shown.begin(), shown.end(), '\n') == 2);
     CHECK_THAT(shown, Catch::StartsWith("example 1: <s> ") && Contains(" [</s>]\n"));
     CHECK(shown.find("[<s>]") == std::string::npos);
+    REQUIRE(shown.find('[') != std::string::npos);
     CHECK(shown.find('[') > shown.find("the"));
 }
 
@@ -209,6 +210,14 @@ TEST_CASE("no prompt is trained on and validated", "[responses_run]") {
         const std::string prompt = fmt::format("\"prompt {}\"", i);
         CHECK_FALSE((train.find(prompt) != std::string::npos && valid.find(prompt) != std::string::npos));
     }
+    std::string chats;
+    for (int i = 0; i < 30; ++i) {
+        chats += fmt::format(
+            "{{\"messages\": [{{\"role\": \"system\", \"content\": \"be kind\"}}, {{\"role\": \"user\", "
+            "\"content\": \"prompt {}\"}}, {{\"role\": \"assistant\", \"content\": \"yes\"}}]}}\n",
+            i);
+    }
+    CHECK(split_responses(folder.write("c.jsonl", chats), Task::Sft, folder.file("chats"), 1).shared == 0);
     CHECK_THROWS_WITH(split_responses(folder.write("b.jsonl", lines.substr(0, lines.find('\n') + 1)), Task::Sft,
                                       folder.file("data"), 1),
                       Contains("1 different prompt") && Contains("at least 20"));

@@ -65,7 +65,7 @@ std::string what_tasks_learn() {
                 fmt::format("{}{} ({})", text.empty() ? "What a model of --text learns: " : ", ", task.what, task.key);
         }
     }
-    return text + "; those of responses go on with a model";
+    return text + "; tasks on responses need --from";
 }
 
 void add_input(CLI::App& command, TrainOptions& options) {
@@ -208,7 +208,7 @@ void add_changes(CLI::App& command, TrainOptions& options) {
         ->default_str("the --from model's");
     command
         .add_option("--beta", options.given.beta,
-                    "Of --task dpo: how much a model is kept near the one that it starts from (default: 0.1)")
+                    "Of --task dpo: how strongly the model is kept near its reference (default: 0.1)")
         ->excludes(finish)
         ->check(real_number(1e-6, 1000.0));
     command.add_flag("--watch-gradients", options.given.watch_gradients,

@@ -91,12 +91,15 @@ void describe(const TrainOptions& options, Terminal& terminal) {
 
 // --show-labels
 void print_labels(const TrainOptions& options, Terminal& terminal) {
+    if (options.common.json) {
+        throw UsageError("--show-labels prints text: leave --json out");
+    }
     Attempt attempt(options, terminal.say(), true);
     if (traits(attempt.job.config().task).has_source) {
         throw UsageError(fmt::format("--show-labels is for language models, and the \"task\" is \"{}\"",
                                      name_of(attempt.job.config().task)));
     }
-    write_output(show_labels(*attempt.data, options.show_labels));
+    write_output(show_labels(*attempt.data, attempt.job.config().task, options.show_labels));
 }
 
 // --overfit-one-batch
