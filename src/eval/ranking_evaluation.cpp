@@ -15,6 +15,15 @@ double log_sigmoid(double x) {
 
 }  // namespace
 
+double RankingEvaluation::accuracy() const {
+    Pairs all;
+    for (const auto& [distance, pairs] : by_distance) {
+        all.pairs += pairs.pairs;
+        all.right += pairs.right;
+    }
+    return all.accuracy();
+}
+
 void RankingEvaluation::add(const std::vector<double>& scores, const std::vector<std::int32_t>& ranks) {
     HEADSCOPE_CHECK(scores.size() == ranks.size(), "each response has a score and a rank");
     ++prompts;
@@ -27,7 +36,7 @@ void RankingEvaluation::add(const std::vector<double>& scores, const std::vector
             const double margin = scores[better] - scores[worse];
             Pairs& pairs = by_distance[distance];
             ++pairs.pairs;
-            pairs.right += margin > 0.0 ? 1 : 0;
+            pairs.right += margin > 0.0 ? 1.0 : margin == 0.0 ? 0.5 : 0.0;
             choices.add({.log_probability = log_sigmoid(margin),
                          .best_log_probability = log_sigmoid(std::abs(margin)),
                          .likeliest = margin > 0.0});

@@ -102,6 +102,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const DeviceGather& p
     const std::int64_t rows = predicted.classes.elements();
     const Tensor loss = ctx.backend.empty({rows}, ctx.backend.full_dtype());
     const Tensor nll = ctx.backend.empty({rows}, ctx.backend.full_dtype());
+    sums.row_nll = nll.reshape({rows, 1});
     ctx.backend.run(SmoothedCrossEntropy{.logits = all.reshape({rows, all.dim(2)}),
                                          .targets = predicted.classes.reshape({rows}),
                                          .loss = loss,

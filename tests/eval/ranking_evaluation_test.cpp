@@ -8,11 +8,11 @@ using namespace headscope;
 TEST_CASE("scores are right where they order a pair as people did, by the distance of the ranks", "[ranking]") {
     RankingEvaluation evaluation;
     evaluation.add({3.0, 1.0, 2.0}, {1, 2, 3});  // right, right, and wrong for ranks 2 and 3
-    evaluation.add({0.5, 0.5, 0.0}, {1, 2, 2});  // a tie is not right; equal ranks give no pair
+    evaluation.add({0.5, 0.5, 0.0}, {1, 2, 2});  // half of a tie is right; equal ranks give no pair
     CHECK(evaluation.prompts == 2);
     CHECK(evaluation.choices.tokens() == 5);
     CHECK(evaluation.by_distance.at(1).pairs == 4);
-    CHECK(evaluation.by_distance.at(1).right == 2);
+    CHECK(evaluation.by_distance.at(1).right == 2.5);
     CHECK(evaluation.by_distance.at(2).accuracy() == 1.0);
     CHECK(evaluation.choices.accuracy() == Approx(3.0 / 5.0));
     const auto loss = [](double margin) { return std::log1p(std::exp(-margin)); };

@@ -77,7 +77,14 @@ public:
 
 private:
     static std::string template_of(const ModelDirectory& model) {
-        return has_chat_template(model) ? model.decoding->at(kChatKey).get<std::string>() : kNoTemplate;
+        if (has_chat_template(model)) {
+            return model.decoding->at(kChatKey).get<std::string>();
+        }
+        if (model.decoding && model.decoding->contains(kChatKey)) {
+            log_line(fmt::format("headscope: {} has an unknown chat template: responses just follow their prompts",
+                                 model.path));
+        }
+        return kNoTemplate;
     }
 
     void score(std::vector<ScoredResponses>& some) {
@@ -114,7 +121,7 @@ void refuse_inputs(const CommonOptions& common, const std::string& file, const s
 std::string ranking_table(const RankingEvaluation& evaluation) {
     const ForcedStatistics& of = evaluation.choices;
     std::string text = fmt::format("{} prompts, {} pairs: {:.1f} % in the order of people\n", evaluation.prompts,
-                                   of.tokens(), 100.0 * of.accuracy());
+                                   of.tokens(), 100.0 * evaluation.accuracy());
     for (const auto& [distance, pairs] : evaluation.by_distance) {
         text +=
             fmt::format("ranks {:>2} apart  {:>6} pairs  {:5.1f} %\n", distance, pairs.pairs, 100.0 * pairs.accuracy());

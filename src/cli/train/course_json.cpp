@@ -15,7 +15,8 @@ nlohmann::ordered_json point_json(const LossPoint& point) {
     for (const auto& [key, value] :
          {std::pair("loss", point.loss), std::pair("nll", point.nll), std::pair("mean_nll", point.mean_nll),
           std::pair("bleu", point.bleu), std::pair("learning_rate", point.learning_rate),
-          std::pair("tokens_per_second", point.tokens_per_second)}) {
+          std::pair("tokens_per_second", point.tokens_per_second), std::pair("accuracy", point.accuracy),
+          std::pair("margin", point.margin)}) {
         if (!std::isnan(value)) {
             json[key] = value;
         }
