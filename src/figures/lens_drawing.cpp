@@ -19,9 +19,8 @@ constexpr double kNarrowest = 3.2;
 constexpr double kWidest = 7.0;
 constexpr const char* kTitle = "What the model would write after each layer";
 constexpr const char* kNote =
-    "Each cell: the likeliest piece if the model stopped after that layer; the {}, the likelier. Framed: the piece "
-    "that "
-    "was written.";
+    "Each cell: the likeliest piece if the model stopped after that layer; the stronger its colour, the likelier. "
+    "Framed: the piece that was written.";
 constexpr double kNoteWidth = 40.0;
 
 class LensDrawing {

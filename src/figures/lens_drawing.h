@@ -7,8 +7,8 @@
 namespace headscope {
 
 // A row for each layer, the last above, and a column for each token that is read. A cell has the likeliest piece on a
-// ground that is the darker the likelier it is, layer (from 1; 0 is the embedding) and item, the column; it is framed
-// if that piece is the one that was written. The lens has no problem.
+// ground whose colour is the stronger the likelier it is, layer (from 1; 0 is the embedding) and item, the column; it
+// is framed if that piece is the one that was written. The lens has no problem.
 Drawing draw_lens(const Lens& lens, const Look& look);
 
 }  // namespace headscope
