@@ -1,5 +1,6 @@
 #include "paint/pdf.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -52,7 +53,7 @@ private:
     void choose(const Primitive& primitive) {
         const auto share = [](std::uint8_t channel) { return number_text(channel / 255.0); };
         const Colour& colour = primitive.colour;
-        const std::string alpha = number_text(primitive.alpha);
+        const std::string alpha = number_text(std::clamp(primitive.alpha, 0.0, 1.0));
         const std::string& name = alphas_.try_emplace(alpha, fmt::format("A{}", alphas_.size())).first->second;
         const std::string chosen =
             fmt::format("/{} gs {} {} {} rg\n", name, share(colour.red), share(colour.green), share(colour.blue));
