@@ -3,12 +3,12 @@
 
     llama_cpp_peer.py MODEL.gguf [--headscope PATH] [--threads N] [--tokens N] [--repeats N] [--native LLAMA_BENCH]
 
-Greedy, on the CPU. "decoding" is of the tokens behind the first ones, so that starting, reading the file and the prompt do
-not count; "prompt" is of a long prompt without what a short one takes. Both in tokens a second, by the clock, and by the
-processors' time ("cpu"), which counts on a busy machine; medians of the repeats. "native" is llama.cpp's own `llama-bench`,
-compiled for this machine, on as many pieces; by the clock only. "two_at_once" is what each of two `headscope` keeps of its
-speed alone when both decode at the same time. Prints one JSON object, with the most memory that `headscope` held and how
-many characters of the texts are the same.
+Greedy, on the CPU. "decoding" is of the tokens behind the first ones, so that starting, reading the file and the
+prompt do not count; "prompt" is of a long prompt without what a short one takes. Both in tokens a second, by the
+clock, and by the processors' time ("cpu"), which counts on a busy machine; medians of the repeats. "native" is
+llama.cpp's own `llama-bench`, compiled for this machine, on as many pieces; by the clock only. "two_at_once" is what
+each of two `headscope` keeps of its speed alone when both decode at the same time. Prints one JSON object, with the
+most memory that `headscope` held and how many characters of the texts are the same.
 """
 import argparse
 import concurrent.futures
