@@ -156,7 +156,7 @@ TEST_CASE("A wrong value of any key is an error that names the key", "[state]") 
     view.state.rule = SentenceRule::Previous;
     view.state.chosen = {AttentionKind::Cross, 2, 3, "A cat."};
     const json whole = json::parse(to_json(view));
-    REQUIRE(whole["view"].size() == 34);
+    REQUIRE(whole["view"].size() == 36);
     const std::vector<json> wrong{nullptr, json::object(), json::array({json::array()}), "no such name", -7, 0.5, 1e300,
                                   true};
     // These take any text, and numbers are clamped.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
@@ -201,10 +202,13 @@ void add_changes(CLI::App& command, TrainOptions& options) {
     std::vector<std::string> templates = chat_template_names();
     templates.insert(templates.begin(), kNoTemplate);
     command
-        .add_option("--template", options.given.chat,
-                    "Chat template of prompts and responses; none: a response just follows its prompt")
+        .add_option(
+            "--template", options.given.chat,
+            fmt::format("Chat template of prompts and responses; with none a response just follows its prompt:\n{}",
+                        fmt::join(templates, ", ")))
+        ->type_name("NAME")
         ->excludes(finish)
-        ->check(CLI::IsMember(templates))
+        ->check(CLI::IsMember(templates).description(""))  // too long for the line of the option
         ->default_str("the --from model's");
     command
         .add_option("--beta", options.given.beta,
