@@ -263,6 +263,24 @@ void check_text_task(const TrainConfig& config) {
     }
 }
 
+// A comparison has two classes, one of which is right: the better response.
+void check_smoothing_of_comparisons(const TrainConfig& config) {
+    const TrainingOptions& t = config.training;
+    const auto fail = [&](const std::string& problem) {
+        throw Error(fmt::format("{}: {} for the \"task\" \"{}\", which compares two responses", config.file, problem,
+                                name_of(config.task)));
+    };
+    if (t.label_smoothing >= 0.5) {
+        fail(fmt::format("\"training.label_smoothing\" must be less than 0.5, got {},", t.label_smoothing));
+    }
+    if (t.smoothing != TrainingOptions{}.smoothing) {
+        fail("\"training.smoothing_over\" must be left out");
+    }
+    if (t.smoothing_towards != TrainingOptions{}.smoothing_towards) {
+        fail("\"training.label_smoothing_towards\" must be left out");
+    }
+}
+
 void check_responses_task(const TrainConfig& config) {
     const char* name = name_of(config.task);
     const TrainingOptions& t = config.training;
@@ -275,6 +293,9 @@ void check_responses_task(const TrainConfig& config) {
             "\"model.output.head\" must be \"vocabulary\" for the \"task\" \"{}\": go on with a model that is "
             "no reward model",
             name));
+    }
+    if (traits(config.task).compares) {
+        check_smoothing_of_comparisons(config);
     }
     if (!traits(config.task).has_reference) {
         return;

@@ -194,6 +194,21 @@ TEST_CASE("a training on responses needs a model, and preferences no dropout", "
     CHECK_THROWS_WITH(run_job(std::move(kept), {}), Contains("\"training.beta\" (0.5)"));
 }
 
+TEST_CASE("comparisons have one way to smooth their labels", "[responses_run]") {
+    const ResponsesFolder folder;
+    const auto [key, value] = GENERATE(table<const char*, nlohmann::json>(
+        {{"label_smoothing", 0.5}, {"smoothing_over", "other_classes"}, {"label_smoothing_towards", "unigram"}}));
+    CAPTURE(key);
+    TrainingRequest request = folder.request(task_named(GENERATE("reward", "dpo")), "smoothed");
+    const auto change = request.adjust;
+    request.adjust = [change, key = key, value = value](RunConfig& config) {
+        change(config);
+        config.set(key, value);
+    };
+    CHECK_THROWS_WITH(run_job(std::move(request), {}),
+                      Contains(std::string("\"training.") + key + "\" must be") && Contains("compares two responses"));
+}
+
 TEST_CASE("no prompt is trained on and validated", "[responses_run]") {
     const TemporaryFolder folder;
     std::string lines;
