@@ -15,6 +15,7 @@ TEST_CASE("scores are right where they order a pair as people did, by the distan
     CHECK(evaluation.by_distance.at(1).right == 2.5);
     CHECK(evaluation.by_distance.at(2).accuracy() == 1.0);
     CHECK(evaluation.choices.accuracy() == Approx(3.0 / 5.0));
+    CHECK(evaluation.accuracy() == Approx(3.5 / 5.0));
     const auto loss = [](double margin) { return std::log1p(std::exp(-margin)); };
     CHECK(evaluation.choices.nll() == Approx((loss(2.0) + loss(1.0) + loss(-1.0) + loss(0.0) + loss(0.5)) / 5.0));
 }

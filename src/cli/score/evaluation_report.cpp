@@ -214,7 +214,7 @@ std::string ranking_evaluation_json(const RankingEvaluation& evaluation, const R
     json.update({{"model", evaluated_by_json(by)},
                  {"prompts", evaluation.prompts},
                  {"pairs", of.tokens()},
-                 {"accuracy", of.accuracy()},
+                 {"accuracy", evaluation.accuracy()},
                  {"nll", of.nll()},
                  {"calibration", calibration_json(of)}});
     for (const auto& [distance, pairs] : evaluation.by_distance) {
