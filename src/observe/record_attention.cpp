@@ -141,12 +141,12 @@ AttentionRecord record_attention(Backend& backend, const Model& model, const Rec
     const ModelConfig& config = model.config();
     WeightCollector collector(options.sites);
     Context ctx{.backend = backend, .observer = &collector, .compute = options.compute};
-    const Memory memory = read_source(ctx, model, source, options.source_pads);
-    const bool reads_target = !traits(config.architecture).reads_source || !target.ids.empty();
     if (const std::string why = too_many_weights(config, collector, source, options.source_pads, target);
         !why.empty()) {
         throw Error(why);
     }
+    const Memory memory = read_source(ctx, model, source, options.source_pads);
+    const bool reads_target = !traits(config.architecture).reads_source || !target.ids.empty();
     if (reads_target) {
         read_target(ctx, model, target, memory);
     }
