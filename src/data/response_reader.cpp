@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 // In the order of ChatRole.
-const std::vector<std::string> kRoles{"system", "user", "assistant"};
+const std::vector<std::string> kRoles{name_of(ChatRole::System), name_of(ChatRole::User), name_of(ChatRole::Assistant)};
 
 class LineParser {
 public:
@@ -45,6 +45,9 @@ public:
         } else {
             std::int32_t rank = 0;
             for (const json& entry : list("ranked")) {
+                if (entry.is_array() && entry.empty()) {
+                    reader_.fail("ranked", "has an empty list: leave it out, or give it responses of one rank");
+                }
                 ++rank;
                 for (const json& text : entry.is_array() ? entry : json::array({entry})) {
                     add(responses, text, "ranked", rank);

@@ -77,6 +77,7 @@ TEST_CASE("each mistake in a line is named with its place", "[responses]") {
          {R"({"prompt": "a", "ranked": ["b"]})", ResponseForm::Ranked, "no two responses have different ranks"},
          {R"({"prompt": "a", "ranked": [["b", "c"]]})", ResponseForm::Ranked, "no two responses have different ranks"},
          {R"({"prompt": "a", "ranked": ["b", "c", "b"]})", ResponseForm::Ranked, "a response is ranked twice: \"b\""},
+         {R"({"prompt": "a", "ranked": ["b", [], "c"]})", ResponseForm::Ranked, "\"ranked\" has an empty list"},
          {R"({"prompt": "a", "chosen": "b"})", ResponseForm::Ranked, "\"rejected\" is missing"},
          {R"({"prompt": "a", "response": "b"})", ResponseForm::Ranked, "\"ranked\" is missing"}}));
     INFO(line);
