@@ -16,7 +16,7 @@ public:
     Conversation(ChatEncoder encoder, const std::string& system, std::int64_t longest, std::int64_t reply);
 
     // The prompt of the reply to the user's next message. The oldest exchanges are left out for good if they leave too
-    // little room for it; the system's message stays. Error if the message does not fit even so, or has text that the
+    // little room for it; the system message stays. Error if the message does not fit even so, or has text that the
     // template refuses; the conversation is as before then.
     std::vector<std::int32_t> ask(std::string message);
     // The reply to it, as much as was written. What the template refuses in a message, such as the beginning of another

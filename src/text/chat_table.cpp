@@ -139,7 +139,7 @@ constexpr std::array kTemplates{
                  .other_signs = kGemmaOthers},
     instruct_with("mistral", {" [INST] ", " [/INST]"}, SystemPlace::FirstUser, ChatTrim::None, kMistralSigns,
                   kMistralOthers),
-    // The source loses the system's message where a reply is the last.
+    // The source loses the system message where a reply is the last.
     instruct_with("mistral3", {"[INST] ", "[/INST]"}, SystemPlace::LastUser, ChatTrim::Replies, kMistral3Signs,
                   kMistralOthers),
     ChatTemplate{.name = "phi3",

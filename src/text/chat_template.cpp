@@ -35,7 +35,7 @@ std::string_view without_breaks(std::string_view text, bool at_end) {
     return at_end ? text.substr(0, text.find_last_not_of('\n') + 1) : text;
 }
 
-// Where the first text begins or the last one ends.
+// The thoughts of a reply, up to its first </think>, and its answer, behind the last one.
 std::pair<std::string_view, std::string_view> thought_and_answer(std::string_view reply) {
     constexpr std::string_view kBegin = "<think>";
     constexpr std::string_view kEnd = "</think>";
@@ -135,14 +135,6 @@ const char* name_of(ChatRole role) {
     return kRoles[static_cast<std::size_t>(role)];
 }
 
-ChatRole chat_role(std::string_view name) {
-    const auto* found = std::ranges::find_if(kRoles, [&](const char* role) { return name == role; });
-    if (found == kRoles.end()) {
-        throw Error(fmt::format("a message's role must be system, user or assistant, got '{}'", name));
-    }
-    return static_cast<ChatRole>(found - kRoles.begin());
-}
-
 void check_messages(std::span<const ChatMessage> messages, ChatEnd end) {
     ChatRole next = ChatRole::User;
     for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -152,7 +144,7 @@ void check_messages(std::span<const ChatMessage> messages, ChatEnd end) {
         }
         if (role != next) {
             throw Error(
-                fmt::format("message {} is of the {}, but must be of the {}: a system's message comes first, "
+                fmt::format("message {} is of the {}, but must be of the {}: a system message comes first, "
                             "then user and assistant alternate",
                             i + 1, name_of(role), name_of(next)));
         }

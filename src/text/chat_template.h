@@ -11,8 +11,6 @@ namespace headscope {
 
 enum class ChatRole : std::uint8_t { System, User, Assistant };
 const char* name_of(ChatRole role);  // "system"
-// Error for a name that is none.
-ChatRole chat_role(std::string_view name);
 
 struct ChatMessage {
     ChatRole role = ChatRole::User;
@@ -27,7 +25,7 @@ enum class ChatEnd : std::uint8_t {
     Reply    // the beginning of a reply, which the model continues
 };
 
-// Where a template has the system's message.
+// Where a template has the system message.
 enum class SystemPlace : std::uint8_t { OwnTurn, FirstUser, LastUser };
 
 // Whose contents lose the white space around them.

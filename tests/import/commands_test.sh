@@ -105,7 +105,7 @@ expect "a reply grows to what it is" same out whole
 talk --system mo --json <messages
 cp out with_system
 talk --json <messages
-expect "a system's message comes first" [ "$(jq -s '.[0].prompt_tokens' with_system)" -gt "$(jq -s '.[0].prompt_tokens' out)" ]
+expect "a system message comes first" [ "$(jq -s '.[0].prompt_tokens' with_system)" -gt "$(jq -s '.[0].prompt_tokens' out)" ]
 for _ in 1 2 3 4 5 6; do cat messages; done >long
 talk --json <long
 expect "a long conversation goes on without its beginning" eval 'ended_with 0 && [ "$(jq -s ".[-1].left_out > 1" out)" = true ]'

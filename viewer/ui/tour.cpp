@@ -26,9 +26,8 @@ constexpr std::array<TourStep, 5> kSteps{
       "All heads shows every layer at once, Find a head ranks them by what they do, and the panels below change heads, "
       "compare, and look behind attention."},
      {"head.1",
-      "The controls belong to the panel: kind of attention, layer, heads. A click shows or hides a head, a "
-      "double-click "
-      "shows it alone."},
+      "The controls belong to the panel: kind of attention, layer, heads. A click shows or hides a head, "
+      "a double-click shows it alone."},
      {"menu.Help",
       "Shift+F1 explains the panel that you see, Help > Glossary its terms. Ctrl+P finds every command, F1 lists the "
       "keys, and Ctrl+E saves what you see."}}};

@@ -88,7 +88,7 @@ private:
             log_line(
                 fmt::format("headscope: the conversation is longer than the model's context of {} tokens: from now "
                             "on its oldest exchanges are left out{}",
-                            opened_.model->longest(), options_.system.empty() ? "" : "; the system's message stays"));
+                            opened_.model->longest(), options_.system.empty() ? "" : "; the system message stays"));
             told_ = true;
         }
     }
@@ -143,7 +143,7 @@ private:
     bool told_ = false;
 };
 
-// Who writes the messages: a file, or a person, who is asked for each where the replies alone are no one's input.
+// Who writes the messages: a file, or a person, who gets a prompt unless a program reads the output.
 struct Writer {
     bool present = false, asked = false;
 };
@@ -222,20 +222,17 @@ void add_chat_command(CLI::App& app, const OpenOptions& open_options) {
     CLI::App* command = app.add_subcommand("chat", "Talk with a causal language model that was trained to answer")
                             ->group("Language models");
     command->footer(
-        "Asks for messages on a terminal, or reads one from each line of standard input, and writes the replies as "
-        "they\n"
-        "grow. A line without text is passed over. Messages become a prompt by the model's chat template, which "
-        "imported\n"
-        "files have, too, or by --template. What they say cannot open or end a turn. When the model's context is "
-        "full,\n"
-        "the oldest exchanges are left out. Ctrl-C ends a reply; between replies it ends the program, as does "
-        "Ctrl-D.\n\n"
+        "Asks for messages on a terminal, or reads one from each line of standard input, and writes\n"
+        "the replies as they grow. A line without text is passed over. Messages become a prompt by the\n"
+        "model's chat template, which imported files have, too, or by --template. What they say cannot\n"
+        "open or end a turn. When the model's context is full, the oldest exchanges are left out. Ctrl-C\n"
+        "ends a reply; between replies it ends the program, as does Ctrl-D.\n\n"
         "Examples:\n"
         "  headscope chat --model out/sft\n"
         "  headscope chat --model out/sft --system 'Answer in one sentence.' --sample --temperature 0.7 --top-p 0.9\n"
         "  headscope chat --model out/sft --json < messages.txt");
     command->option_defaults()->group("Data");
-    command->add_option("--system", options->system, "What the model is told before the conversation")
+    command->add_option("--system", options->system, "System message of the conversation")
         ->type_name("TEXT")
         ->check(not_empty);
     add_chat_template(*command, options->chat_template);
