@@ -21,6 +21,11 @@ std::vector<std::int32_t> Conversation::prompt_of(const std::vector<ChatMessage>
     return encoder_.encode(messages, ChatEnd::Reply).ids;
 }
 
+void Conversation::resume(std::span<const ChatMessage> said, int left_out) {
+    messages_.insert(messages_.end(), said.begin(), said.end());
+    left_out_ = left_out;
+}
+
 // The last token of a reply is not read.
 std::vector<std::int32_t> Conversation::ask(std::string message) {
     std::vector<ChatMessage> messages = messages_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ public:
     // `longest`: the model's context; `reply`: the tokens that a reply may have. An empty `system` is none.
     Conversation(ChatEncoder encoder, const std::string& system, std::int64_t longest, std::int64_t reply);
 
+    // What was said before, by the user and the model in turn, after the exchanges that are left out already.
+    void resume(std::span<const ChatMessage> said, int left_out);
     // The prompt of the reply to the user's next message. The oldest exchanges are left out for good if they leave too
     // little room for it; the system message stays. Error if the message does not fit even so, or has text that the
     // template refuses; the conversation is as before then.

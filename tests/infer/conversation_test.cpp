@@ -2,6 +2,7 @@
 #include "infer/conversation.h"
 
 #include <catch2/catch.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,22 @@ TEST_CASE("a conversation leaves room for a reply", "[chat]") {
     };
     CHECK(left_out(prompt + 5) == 0);  // the last token of a reply is not read
     CHECK(left_out(prompt + 4) == 1);
+}
+
+TEST_CASE("a conversation that is resumed goes on as one that was not interrupted", "[chat]") {
+    const std::int64_t longest = kAroundSystem + 3 + 2 * (kAroundExchange + 10) + kAroundUser + 4 + 6 - 1;
+    Conversation whole(chatml_of_bytes(), "sys", longest, 6);
+    for (const char* turn : {"0", "1", "2", "3"}) {
+        static_cast<void>(whole.ask(std::string("ask") + turn));
+        whole.take(std::string("reply") + turn);
+    }
+    const std::vector<ChatMessage> before = whole.messages();
+    Conversation resumed(chatml_of_bytes(), "sys", longest, 6);
+    resumed.resume(std::span(before).subspan(1), whole.left_out());
+    CHECK(resumed.messages() == before);
+    CHECK(resumed.ask("ask4") == whole.ask("ask4"));
+    CHECK(resumed.left_out() == 2);
+    CHECK(resumed.left_out() == whole.left_out());
 }
 
 TEST_CASE("a message that does not fit leaves a conversation as it is", "[chat]") {
