@@ -90,9 +90,23 @@ void read_pair(const ModelDirectory& model, const ExploreRequest& request, Check
     check_pads(model.config, checked);
 }
 
+// The ids of the given continuation.
+std::vector<std::int32_t> continuation_of(const ModelDirectory& model, const ExploreRequest& request,
+                                          std::size_t prompt) {
+    const Tokenizer& tokenizer = *model.target_tokenizer;
+    if (!request.target_tokens.empty()) {
+        return request.target_tokens;
+    }
+    if (request.chat && !request.target->empty()) {
+        return encode_reply(model, request.source, *request.target, request.earlier);
+    }
+    return prompt == 0 ? tokenizer.encode(*request.target) : encode_continuation(tokenizer, *request.target);
+}
+
 void read_prompt(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
     const Tokenizer& tokenizer = *model.target_tokenizer;
-    checked.source = request.chat ? encode_message(model, request.source) : encode_language_text(model, request.source);
+    checked.source = request.chat ? encode_message(model, request.source, request.earlier)
+                                  : encode_language_text(model, request.source);
     if (request.chat) {
         checked.search.ends = reply_ends(std::move(checked.search.ends), chat_encoder(model), model.config);
     }
@@ -101,10 +115,8 @@ void read_prompt(const ModelDirectory& model, const ExploreRequest& request, Che
         throw Error("the prompt is empty, but the model's texts start with a piece: give it some text");
     }
     if (has_target(request)) {
-        const std::vector<std::int32_t> more = !request.target_tokens.empty() ? request.target_tokens
-                                               : checked.prompt == 0          ? tokenizer.encode(*request.target)
-                                                                     : encode_continuation(tokenizer, *request.target);
-        checked.target = with_continuation(tokenizer, model.config, checked.source, more);
+        checked.target =
+            with_continuation(tokenizer, model.config, checked.source, continuation_of(model, request, checked.prompt));
     }
 }
 

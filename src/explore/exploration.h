@@ -9,6 +9,7 @@
 #include "infer/decoding_choices.h"
 #include "infer/hypotheses.h"
 #include "observe/attention_record.h"
+#include "text/chat_template.h"
 
 namespace headscope {
 
@@ -33,6 +34,7 @@ struct AttentionEdit {
 struct ExploreRequest {
     std::string source;
     bool chat = false;  // the source is a message in the model's chat template, and its continuation a reply
+    std::vector<ChatMessage> earlier = {};  // what was said before that message
     // If set, the model reads this target (one teacher-forced pass) instead of searching for one. An empty continuation
     // reads the prompt alone. A masked model takes only `target_tokens`.
     std::optional<std::string> target = {};

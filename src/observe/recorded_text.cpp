@@ -143,11 +143,12 @@ RecordedText encode_language_text(const ModelDirectory& model, std::string_view 
     return encoded;
 }
 
-RecordedText encode_message(const ModelDirectory& model, std::string_view text) {
+RecordedText encode_message(const ModelDirectory& model, std::string_view text, std::vector<ChatMessage> earlier) {
     const ModelConfig& config = model.config;
     const ChatEncoder encoder = chat_encoder(model);
     RecordedText encoded;
-    encoded.ids = encoder.encode(std::vector<ChatMessage>{{ChatRole::User, std::string(text)}}, ChatEnd::Reply).ids;
+    earlier.push_back({ChatRole::User, std::string(text)});
+    encoded.ids = encoder.encode(earlier, ChatEnd::Reply).ids;
     encoded.word_pieces = marks_continuations(*model.target_tokenizer);
     encoded.ended = false;
     if (first_predicted(config) == 0) {  // the model's start is before every recorded text
@@ -164,6 +165,23 @@ RecordedText encode_message(const ModelDirectory& model, std::string_view text) 
     }
     check_length(encoded, config);
     return encoded;
+}
+
+std::vector<std::int32_t> encode_reply(const ModelDirectory& model, std::string_view text, std::string_view reply,
+                                       std::vector<ChatMessage> earlier) {
+    const ChatEncoder encoder = chat_encoder(model);
+    earlier.push_back({ChatRole::User, std::string(text)});
+    const std::size_t before = encoder.encode(earlier, ChatEnd::Reply).ids.size();
+    earlier.push_back({ChatRole::Assistant, std::string(reply)});
+    const ChatIds all = encoder.encode(earlier, ChatEnd::Closed);
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = before; i < all.ids.size() && all.replied[i]; ++i) {
+        ids.push_back(all.ids[i]);
+    }
+    if (!ids.empty() && std::ranges::find(encoder.ends(), ids.back()) != encoder.ends().end()) {
+        ids.pop_back();
+    }
+    return ids;
 }
 
 RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::span<const std::int32_t> ids,

@@ -11,6 +11,7 @@
 #include "model/frame_of_config.h"
 #include "model/model_directory.h"
 #include "observe/attention_record.h"
+#include "text/chat_template.h"
 #include "text/tokenizer.h"
 
 namespace headscope {
@@ -39,8 +40,12 @@ RecordedText encode_target(const ModelDirectory& model, const Frame& frame, std:
 // The prompt of a causal language model, or the text of a masked one, in which each "[MASK]" is one masked token. Error
 // if it is too long for the model.
 RecordedText encode_language_text(const ModelDirectory& model, std::string_view text);
-// The same for a message of the user in the model's chat template, up to the beginning of the reply.
-RecordedText encode_message(const ModelDirectory& model, std::string_view text);
+// The same for a message of the user in the model's chat template, after what was said before, up to the beginning of
+// the reply.
+RecordedText encode_message(const ModelDirectory& model, std::string_view text, std::vector<ChatMessage> earlier = {});
+// The ids of a reply to it, without its end.
+std::vector<std::int32_t> encode_reply(const ModelDirectory& model, std::string_view text, std::string_view reply,
+                                       std::vector<ChatMessage> earlier = {});
 // From a decoder's output, which begins with `given` tokens that are not of the text and ends with eos if that was
 // reached.
 RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::span<const std::int32_t> ids,

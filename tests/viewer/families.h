@@ -79,6 +79,7 @@ inline std::vector<ShownModel> write_families(const TemporaryFolder& folder) {
     });
     add("mask-predict", kPair, true, [](ModelConfig& config) { config.generation = Generation::MaskPredict; });
     models.push_back({"multilingual", write_multilingual_model(folder), "the small dog", true});
+    models.push_back({"talker", write_chat_model(folder, "talker"), "the small dog", true});
     models.push_back({"parser", write_parser(folder), kParsed, true});
     return models;
 }

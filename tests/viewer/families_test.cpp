@@ -33,6 +33,10 @@ std::map<PanelId, std::string> refused_panels(const ShownModel& model, bool trai
     if (model.name != "parser") {
         refused[PanelId::Tree] = "does not write trees";
     }
+    const bool continues = model.name.starts_with("causal") || model.name == "adaptive";
+    refused[PanelId::Chat] = model.name == "talker" ? "Nothing was said yet"
+                             : continues            ? "has no chat template"
+                                                    : "does not reply";
     if (!model.attends) {
         for (const PanelId panel : {PanelId::Figure, PanelId::Heads, PanelId::Matrix, PanelId::Find}) {
             refused[panel] = "has no attention";
@@ -44,6 +48,7 @@ std::map<PanelId, std::string> refused_panels(const ShownModel& model, bool trai
         }
         refused.erase(PanelId::Model);
         refused[PanelId::Training] = "not a training";
+        refused[PanelId::Chat] = "does not reply";
     }
     return refused;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "model/model_directory.h"
 #include "registry/registry.h"
@@ -14,12 +15,13 @@
 namespace headscope::viewer {
 
 inline std::string write_language_model(const TemporaryFolder& folder, const std::string& name, Architecture family,
-                                        std::uint64_t seed = 3, const std::function<void(ModelConfig&)>& change = {}) {
+                                        std::uint64_t seed = 3, const std::function<void(ModelConfig&)>& change = {},
+                                        const std::vector<std::string>& controls = {"<mask>"}) {
     const Tokenizer vocabulary = Tokenizer::from_bytes(
         train_tokenizer({.sentences = {"the small dog sees the big cat", "a cat sleeps on the mat",
                                        "the big dog sleeps on a small mat"},
-                         .vocabulary_size = 45,
-                         .control_pieces = {"<mask>"}}),
+                         .vocabulary_size = 44 + static_cast<std::int32_t>(controls.size()),
+                         .control_pieces = controls}),
         "tokenizer");
     ModelConfig config;
     config.architecture = family;
@@ -42,6 +44,14 @@ inline std::string write_language_model(const TemporaryFolder& folder, const std
     Parameters parameters(*backend, config, false);
     parameters.initialise(seed);
     write_model_directory(*backend, folder.file(name), config, parameters, DType::F32, vocabulary, vocabulary);
+    return folder.file(name);
+}
+
+// A causal one with a chat template, whose replies make no sense.
+inline std::string write_chat_model(const TemporaryFolder& folder, const std::string& name, std::int64_t longest = 64) {
+    write_language_model(folder, name, Architecture::CausalLm, 4,
+                         [&](ModelConfig& config) { config.max_length = longest; }, {"<user>", "<assistant>", "<end>"});
+    folder.write(name + "/decoding.json", R"({"chat": "plain"})");
     return folder.file(name);
 }
 

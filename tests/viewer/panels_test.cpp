@@ -79,7 +79,8 @@ TEST_CASE("A panel without results says why", "[panels]") {
     scene.main.shown = nullptr;
     const auto says = [&](const char* what) {
         for (int panel = 0; panel < kPanels; ++panel) {
-            if (const auto id = static_cast<PanelId>(panel); id != PanelId::Model && id != PanelId::Training) {
+            if (const auto id = static_cast<PanelId>(panel);
+                id != PanelId::Model && id != PanelId::Training && id != PanelId::Chat) {
                 INFO(name_of(id));
                 CHECK_THAT(texts_of(draw_panel(scene, id, {})), Contains(what));
                 CHECK_THAT(error_of([&] { panel_json(scene, id); }), Contains("nothing to save"));
@@ -91,6 +92,7 @@ TEST_CASE("A panel without results says why", "[panels]") {
     says("Computing");
     scene.main.model.reset();
     says("Opening the model");
+    CHECK_THAT(texts_of(draw_panel(scene, PanelId::Chat, {})), Contains("Opening the model"));
     CHECK_THAT(texts_of(draw_panel(scene, PanelId::Model, {})), Contains("Opening the model"));
     scene.main.problem = "No such model anywhere.";
     says("No such model anywhere.");

@@ -95,6 +95,17 @@ SavedView random_view(std::uint64_t seed) {
     if (coin(random)) {
         state.checkpoint = static_cast<std::int64_t>(random.below(std::uint64_t{1} << 62));
     }
+    state.conversation.system = random_text(random);
+    for (int i = below(random, 3); i > 0; --i) {
+        state.conversation.said.push_back({ChatRole::User, random_text(random)});
+        state.conversation.said.push_back({ChatRole::Assistant, random_text(random)});
+    }
+    state.conversation.left_out = below(random, static_cast<int>(state.conversation.said.size()) / 2 + 1);
+    state.conversation.sample = coin(random);
+    state.conversation.temperature = state.conversation.sample ? 0.1 * (1 + below(random, 20)) : 1.0;
+    if (coin(random)) {
+        state.conversation.reply = random_text(random);
+    }
     return {.state = state,
             .model = random_text(random),
             .model_name = random_text(random),
@@ -155,8 +166,9 @@ TEST_CASE("A wrong value of any key is an error that names the key", "[state]") 
     view.state.second = "A dog.";
     view.state.rule = SentenceRule::Previous;
     view.state.chosen = {AttentionKind::Cross, 2, 3, "A cat."};
+    view.state.conversation = {.system = "Be brief."};
     const json whole = json::parse(to_json(view));
-    REQUIRE(whole["view"].size() == 36);
+    REQUIRE(whole["view"].size() == 37);
     const std::vector<json> wrong{nullptr, json::object(), json::array({json::array()}), "no such name", -7, 0.5, 1e300,
                                   true};
     // These take any text, and numbers are clamped.
@@ -165,7 +177,7 @@ TEST_CASE("A wrong value of any key is an error that names the key", "[state]") 
     const auto fits = [&](const std::string& key, const json& value) {
         const bool named = std::find(free.begin(), free.end(), key) != free.end();
         return (named && value.is_string()) || ((key == "length_penalty" || key == "least") && value.is_number()) ||
-               ((key == "view" || key == "chosen") && value.is_object());
+               ((key == "view" || key == "chosen" || key == "conversation") && value.is_object());
     };
     for (const char* part : {"", "view"}) {
         const json& object = *part == '\0' ? whole : whole[part];
@@ -182,6 +194,29 @@ TEST_CASE("A wrong value of any key is an error that names the key", "[state]") 
             }
         }
     }
+}
+
+TEST_CASE("A conversation of a view is checked message by message", "[state]") {
+    SavedView view;
+    view.state.conversation = {
+        .said = {{ChatRole::User, "Who are you?"}, {ChatRole::Assistant, "A model."}}, .left_out = 1, .reply = "Yes."};
+    const json whole = json::parse(to_json(view));
+    const auto with = [&](const char* key, const json& value) {
+        json changed = whole;
+        changed["view"]["conversation"][key] = value;
+        return changed;
+    };
+    const json user{{"role", "user"}, {"content", "Who are you?"}}, reply{{"role", "assistant"}, {"content", "Me."}};
+    CHECK(parse_view(with("said", {user, reply}).dump(), "a").state.conversation.said.back().content == "Me.");
+    CHECK_THAT(refusal(with("said", json::array({user}))),
+               Contains("view.conversation.said") && Contains("must end with"));
+    CHECK_THAT(refusal(with("said", {reply, user})), Contains("in turn, from the user's"));
+    CHECK_THAT(refusal(with("said", {{{"role", "system"}, {"content", ""}}, reply})), Contains("said.role"));
+    CHECK_THAT(refusal(with("left_out", 2)), Contains("left_out"));
+    CHECK_THAT(refusal(with("reply", 3)), Contains("reply"));
+    CHECK_THAT(refusal(with("sample", "often")), Contains("sample"));
+    CHECK_THAT(refusal(with("temperature", 3.0)), Contains("temperature"));
+    CHECK_THAT(refusal(with("mood", "good")), Contains("mood"));
 }
 
 TEST_CASE("Edits of a view are checked one by one", "[state]") {

@@ -211,6 +211,11 @@ TEST_CASE("A word is masked by a click, and filled in", "[window]") {
                  "the small dog sleeps on the mat.");
 }
 
+TEST_CASE("A conversation, and its heads", "[window]") {
+    const TemporaryFolder folder;
+    check_script("chat", viewer::write_chat_model(folder, "talker", 300), "the small dog");
+}
+
 TEST_CASE("A training's checkpoints are stepped through", "[window]") {
     if (!test::display()) {
         return;

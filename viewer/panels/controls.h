@@ -64,6 +64,13 @@ public:
     virtual std::string& field(const char* name, const char* hint) = 0;
     // A text that the caller keeps.
     virtual void edit(const char* name, const char* hint, std::string& text) = 0;
+    // A line to write in, with a button beside it. The window keeps the text. After Enter the keyboard stays there.
+    struct Entry {
+        std::string& text;
+        bool entered = false;  // by Enter
+        bool pressed = false;  // the button
+    };
+    virtual Entry entry(const char* name, const char* hint, const char* action, bool enabled) = 0;
     // The chosen device, which the window keeps; empty: the default.
     virtual std::string& device_choice(const char* name) = 0;
     struct Offer {

@@ -62,7 +62,9 @@ struct Panel {
     bool fit_height = true;  // false: keep the scale of a drawing that grows downwards
     // A mark where nothing was drawn, such as a cell that is too faint.
     std::optional<Mark> (*elsewhere)(const Scene& scene, const Drawing& drawing, Point at) = nullptr;
+    bool follows_end = false;  // a drawing that grows downwards is scrolled to its end, unless the user has left it
     void (*controls)(Controls& ui) = nullptr;  // to its right
+    void (*below)(Controls& ui) = nullptr;     // a line below the drawing; instead of examples where there is no text
     void (*events)(Controls& ui, const Drawing& drawing, const PanelEvents& events) = nullptr;
 };
 
@@ -81,5 +83,6 @@ extern const Panel kFindPanel;
 extern const Panel kSaliencyPanel;
 extern const Panel kLensPanel;
 extern const Panel kPatchingPanel;
+extern const Panel kChatPanel;
 
 }  // namespace headscope::viewer

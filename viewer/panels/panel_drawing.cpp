@@ -14,8 +14,8 @@ namespace {
 
 // In the order of the window, which is that of PanelId.
 constexpr std::array<const Panel*, kPanels> kRows{
-    &kFigurePanel,   &kHeadsPanel, &kMatrixPanel, &kTimePanel,     &kSurgeryPanel, &kModelPanel,   &kComparePanel,
-    &kTrainingPanel, &kTreePanel,  &kFindPanel,   &kSaliencyPanel, &kLensPanel,    &kPatchingPanel};
+    &kFigurePanel,   &kHeadsPanel, &kMatrixPanel, &kTimePanel,     &kSurgeryPanel, &kModelPanel,    &kComparePanel,
+    &kTrainingPanel, &kTreePanel,  &kFindPanel,   &kSaliencyPanel, &kLensPanel,    &kPatchingPanel, &kChatPanel};
 
 void require_something(const Scene& scene, const Panel& panel) {
     if (const std::string missing = panel.missing(scene); !missing.empty()) {

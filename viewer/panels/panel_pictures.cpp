@@ -54,7 +54,7 @@ const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelO
                  scene.run.get(),        scene.experiment.get(),
                  scene.weights.get(),    scene.other.has_value() ? scene.other->shown.get() : nullptr,
                  scene.inside[0].get(),  scene.inside[1].get(),
-                 scene.inside[2].get()};
+                 scene.inside[2].get(),  scene.growing_reply.get()};
     for (Pictures& pictures : pictures_) {  // frees records that are no longer shown, which may be large
         for (std::optional<Kept>& kept : pictures.kept) {
             if (kept.has_value() && kept->parts.main.shown != scene.main.shown) {

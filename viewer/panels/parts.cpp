@@ -177,6 +177,7 @@ std::vector<SelectedAttention> figure_contents(const Scene& scene) {
 void forget_input(ViewState& state) {
     state.text.clear();
     state.target.reset();
+    state.conversation = {};
     state.edits.clear();
 }
 

@@ -43,7 +43,7 @@ void search_controls(Controls& ui) {
     int& beam = beam_of(state, family);
     ui.stepper("beam", counted(beam, "hypothesis", "hypotheses"), beam, 1, SearchOptions::kMaxBeam);
     if (traits(family).continues_text) {
-        if (const auto& model = ui.scene().main.model; model && (model->chats || state.chat)) {
+        if (const auto& model = ui.scene().main.model; model && (model->no_chat.empty() || state.chat)) {
             ui.heading("Prompt");
             ui.toggle("chat", "a message", state.chat, "The text is a message in the model's chat template");
         }

@@ -1,5 +1,6 @@
 #include "viewer/session/fits.h"
 
+#include "model/family.h"
 #include "viewer/session/rows.h"
 
 namespace headscope::viewer {
@@ -13,6 +14,17 @@ std::string no_single_pass(const Scene& scene) {
     return model.has_value() && model->config.generation == Generation::MaskPredict
                ? "This model fills in masks in turns: there is no single pass to look into."
                : "";
+}
+
+std::string no_replies(const Scene& scene) {
+    return !scene.main.model.has_value() || traits(family_of(scene)).continues_text
+               ? ""
+               : "This model does not reply: open a causal language model that was trained to answer.";
+}
+
+std::string no_chat(const Scene& scene) {
+    const std::string why = no_replies(scene);
+    return why.empty() && scene.main.model.has_value() ? scene.main.model->no_chat : why;
 }
 
 }  // namespace headscope::viewer

@@ -12,5 +12,8 @@ constexpr const char* kMixesOtherwise = "This model has no attention: its layers
 // Why what shows attention, or what is behind a single pass, means nothing for the open model; empty if it does.
 std::string no_attention(const Scene& scene);
 std::string no_single_pass(const Scene& scene);
+// The same for replies to messages, and for a model of that kind that was not trained to answer.
+std::string no_replies(const Scene& scene);
+std::string no_chat(const Scene& scene);
 
 }  // namespace headscope::viewer

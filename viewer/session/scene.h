@@ -46,6 +46,7 @@ struct Scene {
     std::shared_ptr<const BlockWeights> weights = {};
     std::shared_ptr<const TrainingRun> run = {};             // null for a model directory
     std::shared_ptr<const ExperimentTable> experiment = {};  // that the training is a trial of
+    std::shared_ptr<const std::string> growing_reply = {};   // of the conversation; null if none grows
     int hovered_word = -1;                     // the column under the pointer, which overrides the selected one
     int hovered_step = -1;                     // the step of the decoding under the pointer, likewise
     std::int64_t most_weights = kMostWeights;  // that are kept at once, see ExploreRequest

@@ -75,6 +75,7 @@ void Session::start(Client& client, Side& side, OpenRequest request) {
     forget_problem(side);
     side.busy = true;
     if (&client == &main_) {  // opening cancels these, too
+        end_writing();
         measured_.reset();
         scene_.importance.reset();
         measuring_ = false;
@@ -208,8 +209,7 @@ void Session::follow_main() {
 void Session::end_comparison() {
     other_follows_ = false;
     if (other_.worker != nullptr) {
-        retiring_.push_back(
-            std::async(std::launch::async, [worker = std::move(other_.worker)]() mutable { worker.reset(); }));
+        retire(std::move(other_.worker));
     }
     other_ = {};
     scene_.other.reset();
@@ -219,6 +219,7 @@ void Session::update(History::Clock::time_point now) {
     history_.note(scene_.state, now);
     follow_checkpoint();
     take(main_, scene_.main);
+    take_reply();
     choose_head();
     ask(main_, scene_.main);
     if (scene_.other.has_value() && other_.worker != nullptr) {
@@ -247,7 +248,7 @@ void Session::update(History::Clock::time_point now) {
 bool Session::busy() const {
     const auto awaited = [](const AskedInside& asked) { return asked.tag != 0; };
     return scene_.main.busy || (scene_.other.has_value() && scene_.other->busy) || measuring_ || neuron_tag_ != 0 ||
-           weights_tag_ != 0 || std::ranges::any_of(asked_inside_, awaited);
+           weights_tag_ != 0 || replying() || std::ranges::any_of(asked_inside_, awaited);
 }
 
 bool Session::follows_run() const {

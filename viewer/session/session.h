@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "viewer/session/history.h"
+#include "viewer/session/reply_writer.h"
 #include "viewer/session/scene.h"
 #include "viewer/session/settings.h"
 #include "viewer/session/state_file.h"
@@ -78,6 +79,15 @@ public:
     void measure_importance();
     bool measuring() const { return measuring_; }
 
+    // Says something to a causal language model, whose reply then grows: the text is the message then. An error becomes
+    // a notice, and the conversation is as before.
+    void say(const std::string& message);
+    bool replying() const { return writer_ != nullptr; }
+    void stop_reply();          // and keeps what was written
+    void begin_conversation();  // with the same system message and sampling
+    // The message of the last call of say(), once, if it became no part of the conversation.
+    std::optional<std::string> take_unsaid();
+
     bool can_undo() const { return history_.can_undo(); }
     bool can_redo() const { return history_.can_redo(); }
     void undo();
@@ -118,6 +128,11 @@ private:
     void start(Client& client, Side& side, OpenRequest request);
     void opening_failed(Client& client);
     bool compares_texts() const;
+    // Another thread waits until it has finished.
+    template <class Thread>
+    void retire(std::unique_ptr<Thread> thread) {
+        retiring_.push_back(std::async(std::launch::async, [ending = std::move(thread)]() mutable { ending.reset(); }));
+    }
     void await_main(OpenRequest request);
     void follow_main();
     void follow_checkpoint();
@@ -137,6 +152,8 @@ private:
     void ask_neuron();
     void ask_inside(InsideView view);
     void forget_inside();
+    void take_reply();
+    void end_writing();
     void ask_weights();
     void drop_stale();
     void choose_head();
@@ -161,7 +178,7 @@ private:
     std::string settings_file_;
     Client main_;
     Client other_;
-    std::vector<std::future<void>> retiring_;  // workers that are finishing
+    std::vector<std::future<void>> retiring_;  // threads that are finishing
     std::optional<NeuronRequest> asked_neuron_;
     Worker::Tag neuron_tag_ = 0;
     struct AskedInside {
@@ -184,6 +201,9 @@ private:
     History history_;
     std::deque<Notice> notices_;
     bool measuring_ = false;
+    std::unique_ptr<ReplyWriter> writer_;  // null if no reply grows
+    ViewState before_saying_;              // the message to which it grows
+    std::optional<std::string> unsaid_;
 };
 
 }  // namespace headscope::viewer

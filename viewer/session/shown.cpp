@@ -1,12 +1,53 @@
 #include "viewer/session/shown.h"
 
+#include <ranges>
 #include <utility>
 
 #include "explore/explorer.h"
 #include "model/family.h"
+#include "text/normalised.h"
 #include "viewer/session/rows.h"
+#include "viewer/session/wording.h"
 
 namespace headscope::viewer {
+
+std::optional<std::string> reply_in(const Scene& scene) {
+    const ViewState& state = scene.state;
+    if (scene.growing_reply != nullptr) {
+        return *scene.growing_reply;
+    }
+    if (state.target.has_value() || state.conversation.reply.has_value()) {
+        return state.target.has_value() ? state.target : state.conversation.reply;
+    }
+    const Side& side = scene.main;  // what the search has written so far
+    const bool found = side.model.has_value() && side.shown != nullptr && side.shown->problem.empty() &&
+                       side.answered == request_of(scene, side);
+    return found ? std::optional(output_text(*side.shown)) : std::nullopt;
+}
+
+std::vector<ChatMessage> said_in(const Scene& scene) {
+    const ViewState& state = scene.state;
+    if (!state.chat) {
+        return {};
+    }
+    std::vector<ChatMessage> said = state.conversation.said;
+    if (!is_empty_text(state.text)) {
+        said.push_back({ChatRole::User, state.text});
+        if (std::optional<std::string> reply = reply_in(scene)) {
+            said.push_back({ChatRole::Assistant, std::move(*reply)});
+        }
+    }
+    return said;
+}
+
+std::optional<std::string> last_reply_in(const Scene& scene) {
+    for (const ChatMessage& message : said_in(scene) | std::views::reverse) {
+        if (message.role == ChatRole::Assistant && !message.content.empty()) {
+            return message.content;
+        }
+    }
+    return std::nullopt;
+}
 
 std::optional<ExploreRequest> found_request(const Scene& scene) {
     const Side& side = scene.main;

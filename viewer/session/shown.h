@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "viewer/session/scene.h"
@@ -11,6 +12,13 @@ namespace headscope::viewer {
 
 // The current request with the output that is shown as its target; empty until that output is complete.
 std::optional<ExploreRequest> found_request(const Scene& scene);
+
+// The conversation: what the user said, and the model in turn. Empty if there is none.
+std::vector<ChatMessage> said_in(const Scene& scene);
+// The reply to the last message, as far as it is written; empty if there is none.
+std::optional<std::string> reply_in(const Scene& scene);
+// The newest reply; empty if there is none.
+std::optional<std::string> last_reply_in(const Scene& scene);
 
 // The panel that shows a view of what is behind the text and its output.
 PanelId panel_with(InsideView view);

@@ -72,6 +72,10 @@ ExploreRequest request_of(const ViewState& state, Architecture family) {
         request.search.length_penalty = 0.0;
         request.search.max_extra = state.max_tokens;
         request.chat = state.chat;
+        if (state.chat) {
+            request.earlier = read_of(state.conversation);
+            request.target = state.target.has_value() ? state.target : state.conversation.reply;
+        }
     }
     return request;
 }
@@ -85,6 +89,7 @@ namespace {
 
 void forget_tokens(ViewState& state) {
     state.target.reset();
+    state.conversation.reply.reset();
     state.word = state.key = state.step = -1;
     std::erase_if(state.edits, [](const AttentionEdit& edit) { return edit.query >= 0 || edit.key >= 0; });
 }

@@ -11,6 +11,7 @@
 #include "figures/all_heads.h"
 #include "observe/sentence_search.h"
 #include "paint/palette.h"
+#include "viewer/session/conversed.h"
 
 namespace headscope::viewer {
 
@@ -27,11 +28,12 @@ enum class PanelId : std::uint8_t {
     Find,
     Saliency,
     Lens,
-    Patching
+    Patching,
+    Chat
 };
 // Their names in files and options.
-constexpr std::array kPanelNames{"figure",   "heads", "matrix", "time",     "surgery", "model",   "compare",
-                                 "training", "tree",  "find",   "saliency", "lens",    "patching"};
+constexpr std::array kPanelNames{"figure",   "heads", "matrix", "time",     "surgery", "model",    "compare",
+                                 "training", "tree",  "find",   "saliency", "lens",    "patching", "chat"};
 constexpr int kPanels = static_cast<int>(kPanelNames.size());
 constexpr const char* name_of(PanelId panel) {
     return kPanelNames[static_cast<std::size_t>(panel)];
@@ -69,6 +71,7 @@ struct ViewState {
     int continuation_beam = 1;    // of a causal language model
     int max_tokens = 24;          // of a continuation
     bool chat = false;            // a causal language model reads the text as a message in its chat template
+    Conversed conversation = {};  // whose last message the text is, with `chat`
     std::vector<AttentionEdit> edits = {};
     std::string second = {};  // the other text, to compare with and to take values from; empty: none
 

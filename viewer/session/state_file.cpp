@@ -221,6 +221,9 @@ json write_state(const ViewState& state) {
     if (state.chat != usual.chat) {
         out["chat"] = state.chat;
     }
+    if (state.conversation != usual.conversation) {
+        out["conversation"] = to_json(state.conversation);
+    }
     if (state.second != usual.second) {
         out["second"] = state.second;
     }
@@ -281,6 +284,9 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
         static_cast<int>(numbers.integer("continuation_beam", state.continuation_beam, 1, SearchOptions::kMaxBeam));
     state.max_tokens = static_cast<int>(numbers.integer("max_tokens", state.max_tokens, 1, kMaxTokens));
     state.chat = reader.boolean("chat", state.chat);
+    if (reader.has("conversation")) {
+        state.conversation = read_conversed(reader.child("conversation"), file);
+    }
     state.second = reader.text("second");
     state.panel = reader.choice_of("panel", panel_names(), state.panel);
     state.kind = reader.choice_of("kind", kKinds, state.kind);

@@ -37,6 +37,15 @@ std::shared_ptr<const TextParts> parts_for(const LoadedModel& translator) {
     return translates ? std::make_shared<const TextParts>(translator) : nullptr;
 }
 
+std::string why_no_chat(const ModelDirectory& model) {
+    try {
+        static_cast<void>(chat_encoder(model));
+        return "";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
 constexpr auto kNothing = [](const NoEvent&) {};
 
 Tag tag_of(const WorkerEvent& event) {
@@ -351,7 +360,7 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
         .config = directory.config,
         .tokenizer = directory.target_tokenizer->type(),
         .terminals = terminals_in(*directory.target_tokenizer),
-        .chats = has_chat_template(directory),
+        .no_chat = why_no_chat(directory),
         .repeated = find_repeated_text(directory).value_or(""),
         .device = device.info.id,
         .device_name = device.info.name,

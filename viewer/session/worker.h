@@ -85,7 +85,7 @@ struct Opened {
     ModelConfig config;
     TokenizerType tokenizer = TokenizerType::Bpe;  // of the target
     std::optional<Terminals> terminals = {};       // of the trees that it writes; empty: it writes none
-    bool chats = false;                            // it has a chat template
+    std::string no_chat = {};                      // why it cannot talk; empty if it has a chat template
     std::string repeated = {};                     // repeated_text(); empty if the model has none
     std::shared_ptr<const TextParts> parts = {};   // splits long texts; null for a model that does not translate
     std::int64_t parameters = 0;

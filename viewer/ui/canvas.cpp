@@ -53,17 +53,21 @@ float zoom_of(const CanvasMemory& memory, const Drawing& drawing, ImVec2 room, c
 PanelEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, Fonts& fonts,
                         Probes& probes, const CanvasOptions& options) {
     PanelEvents events;
-    ImGui::BeginChild(name.c_str(), ImVec2(0.0F, 0.0F), false, ImGuiWindowFlags_HorizontalScrollbar);
+    ImGui::BeginChild(name.c_str(), ImVec2(0.0F, -options.below), false, ImGuiWindowFlags_HorizontalScrollbar);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float zoom = zoom_of(memory, drawing, room, options);
     memory.shown = zoom;
     const ImVec2 size(std::floor(static_cast<float>(drawing.width) * zoom),
                       std::floor(static_cast<float>(drawing.height) * zoom));
     Placement place{ImGui::GetCursorScreenPos(), zoom};
-    // Centres a drawing that is smaller than the canvas, slightly above the middle.
+    // Centres a drawing that is smaller than the canvas, slightly above the middle, unless it grows.
     place.origin.x += std::floor(std::max(0.0F, 0.5F * (room.x - size.x)));
-    place.origin.y += std::floor(std::max(0.0F, 0.4F * (room.y - size.y)));
+    place.origin.y += options.follow_end ? 0.0F : std::floor(std::max(0.0F, 0.4F * (room.y - size.y)));
     ImGui::InvisibleButton("drawing", ImVec2(std::max({size.x, room.x, 1.0F}), std::max({size.y, room.y, 1.0F})));
+    const bool at_end = ImGui::GetScrollY() >= ImGui::GetScrollMaxY() - 1.0F;
+    if (options.follow_end && at_end) {
+        ImGui::SetScrollY(size.y);  // at most to the end, which Dear ImGui knows in the next frame
+    }
     const bool over = ImGui::IsItemHovered();
     events.clicked = ImGui::IsItemClicked(ImGuiMouseButton_Left);
     events.double_clicked = over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);

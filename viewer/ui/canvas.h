@@ -24,8 +24,10 @@ struct CanvasOptions {
     // Without zoom, the drawing is scaled to fit within these bounds; if that is impossible, to fit the width.
     float least_fit = 0.7F;
     float most_fit = 1.8F;
-    bool fit_height = true;  // false: keep the scale of a drawing that grows downwards
-    float pages = 0.0F;      // pages to scroll down; negative: up
+    bool fit_height = true;   // false: keep the scale of a drawing that grows downwards
+    bool follow_end = false;  // stay at the end of a drawing that grows, unless the user has scrolled away
+    float below = 0.0F;       // room to leave below the canvas, in pixels
+    float pages = 0.0F;       // pages to scroll down; negative: up
     // Marks where nothing was drawn, such as a cell that is too faint.
     std::function<std::optional<Mark>(Point)> elsewhere = {};
     // The tooltip of a mark; default: its tip.

@@ -77,6 +77,7 @@ struct Interface final : Controls {
     std::vector<FilePlace> places = {};   // in that folder
     std::string saved_to = {};            // the folder of the last export or view
     std::string typed_device = {};
+    std::string focus_entry = {};                       // the entry that gets the keyboard, by its name
     std::map<std::string, std::string> typed = {};      // in fields of panels, by their names
     std::future<std::vector<DeviceInfo>> devices = {};  // enumerated in the background: drivers can take a second
     std::vector<DeviceInfo> device_list = {};
@@ -116,6 +117,7 @@ struct Interface final : Controls {
     bool scrubber(const char* name, int& value, int least, int most) override;
     std::string& field(const char* name, const char* hint) override;
     void edit(const char* name, const char* hint, std::string& text) override;
+    Entry entry(const char* name, const char* hint, const char* action, bool enabled) override;
     std::string& device_choice(const char* name) override;
     void drop_down(const char* name, std::string& chosen, const std::vector<Offer>& offers) override;
     HeadClick heads(const std::vector<HeadSwatch>& swatches) override;

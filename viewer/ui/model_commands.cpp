@@ -9,6 +9,7 @@
 #include "viewer/panels/parts.h"
 #include "viewer/session/fits.h"
 #include "viewer/session/masking.h"
+#include "viewer/session/shown.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
 
@@ -146,6 +147,30 @@ void add_surgery_commands(Interface& ui) {
     };
 }
 
+void add_chat_commands(Interface& ui) {
+    Interface* at = &ui;
+    const auto no_chat = [at] { return viewer::no_chat(at->session.scene()); };
+    const CommandGroup add(ui.commands, "Chat", no_chat);
+    add("chat.say", "Write a message", "", true, [at] {
+        at->state().panel = PanelId::Chat;
+        at->focus_entry = "message";
+    });
+    add("chat.stop", "Stop the reply", "Ctrl+Period", true, [at] { at->session.stop_reply(); }).why_not = [at] {
+        return at->session.replying() ? "" : "No reply is being written.";
+    };
+    add("chat.copy", "Copy the last reply", "", true, [at] {
+        at->copy(last_reply_in(at->session.scene()).value_or(""));
+    }).why_not = [at, no_chat] {
+        const std::string why = no_chat();
+        return why.empty() && !last_reply_in(at->session.scene()).has_value() ? "There is no reply yet." : why;
+    };
+    add("chat.new", "New conversation", "", true, [at] {
+        at->state().panel = PanelId::Chat;
+        at->session.begin_conversation();
+        at->focus_entry = "message";
+    });
+}
+
 void add_other_commands(Interface& ui) {
     Interface* at = &ui;
     const CommandGroup add_model(ui.commands, "Model");
@@ -171,6 +196,7 @@ void add_other_commands(Interface& ui) {
 void add_model_commands(Interface& ui) {
     add_time_commands(ui);
     add_surgery_commands(ui);
+    add_chat_commands(ui);
     add_other_commands(ui);
 }
 

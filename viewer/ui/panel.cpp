@@ -56,10 +56,14 @@ void show_panel(Interface& ui, PanelId id) {
         ui.heading(ui.pictures.caption(scene, id));
         ui.probes.item(fmt::format("{}.caption", name_of(id)), ui.pictures.caption(scene, id));
     }
-    offer_examples(ui);
+    if (panel.below == nullptr) {
+        offer_examples(ui);
+    }
     CanvasOptions canvas{
         .roles = panel.pointable,
         .fit_height = panel.fit_height,
+        .follow_end = panel.follows_end,
+        .below = panel.below == nullptr ? 0.0F : ImGui::GetFrameHeight() + ImGui::GetStyle().ItemSpacing.y,
         .pages = id == ui.state().panel && ui.overlay == Overlay::None ? std::exchange(ui.pages, 0.0F) : 0.0F,
         .tip = [&](const Mark& mark) { return ui.pictures.tip(id, mark); },
         .bars = [&](const Mark& mark) { return bars_of(ui, id, mark); }};
@@ -75,6 +79,9 @@ void show_panel(Interface& ui, PanelId id) {
     ui.session.hover_step(-1);
     if (panel.events != nullptr) {
         panel.events(ui, drawing, events);
+    }
+    if (panel.below != nullptr) {
+        panel.below(ui);
     }
 }
 

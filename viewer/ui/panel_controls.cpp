@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
+#include <imgui_stdlib.h>
 
 #include "viewer/draw/theme.h"
 #include "viewer/ui/interface.h"
@@ -55,6 +56,34 @@ void Interface::edit(const char* name, const char* hint, std::string& text) {
     if (escaped) {  // Dear ImGui reverts the field, but what was typed is in use already
         text = before;
     }
+}
+
+Interface::Entry Interface::entry(const char* name, const char* hint, const char* action, bool enabled) {
+    Entry entry{.text = typed[name]};
+    const std::string before = entry.text;
+    const ImGuiStyle& style = ImGui::GetStyle();
+    const float button_width = 4.5F * em();
+    if (focus_entry == name) {
+        focus_entry.clear();
+        ImGui::SetKeyboardFocusHere();
+    }
+    ImGui::PushID(name);
+    ImGui::SetNextItemWidth(-(button_width + style.ItemSpacing.x));
+    entry.entered = ImGui::InputTextWithHint("##field", hint, &entry.text, ImGuiInputTextFlags_EnterReturnsTrue);
+    probes.item(name, entry.text);
+    if (escaped) {  // Dear ImGui reverts the field
+        entry.text = before;
+    }
+    if (entry.entered) {
+        focus_entry = name;
+    }
+    ImGui::SameLine();
+    ImGui::BeginDisabled(!enabled);
+    entry.pressed = ImGui::Button(action, ImVec2(button_width, 0.0F));
+    ImGui::EndDisabled();
+    ImGui::PopID();
+    probes.item(std::string(name) + ".action", action);
+    return entry;
 }
 
 std::string& Interface::device_choice(const char* name) {
