@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "eval/training_measures.h"
+
 namespace headscope {
 
 // Unreported values are NaN.
@@ -16,16 +18,14 @@ struct LossPoint {
     double mean_nll = std::nan("");  // of the averaged weights
     double bleu = std::nan("");
     double tokens_per_second = std::nan("");  // target tokens, since the report before
-    double accuracy = std::nan("");           // of comparisons: the share of pairs in the order of people
-    double margin = std::nan("");             // the mean difference of their scores
+    Measures measures = {};                   // those of kTrainingMeasures that were reported
 
     // Two unreported values are equal.
     bool operator==(const LossPoint& other) const {
         const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
         return step == other.step && same(loss, other.loss) && same(nll, other.nll) &&
                same(learning_rate, other.learning_rate) && same(mean_nll, other.mean_nll) && same(bleu, other.bleu) &&
-               same(tokens_per_second, other.tokens_per_second) && same(accuracy, other.accuracy) &&
-               same(margin, other.margin);
+               same(tokens_per_second, other.tokens_per_second) && measures == other.measures;
     }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "figures/curve.h"
@@ -16,24 +17,23 @@ constexpr double kLosses = 22.0, kOthers = 14.0;  // heights
 constexpr double kAxisNumbers = 4.0;              // width of the y axis numbers, so that the charts line up
 constexpr double kName = 16.0;                    // maximum width of a run's name in a title, in text sizes
 
-using LossValue = double LossPoint::*;
+using LossValue = std::function<double(const LossPoint&)>;
 
-Series loss_series(std::string name, const std::vector<LossPoint>& log, LossValue value, std::int64_t from) {
+Series loss_series(std::string name, const std::vector<LossPoint>& log, const LossValue& value, std::int64_t from) {
     Series series{.name = std::move(name), .points = {}};
     for (const LossPoint& point : log) {
-        if (point.step >= from && std::isfinite(point.*value)) {
-            series.points.push_back({static_cast<double>(point.step), point.*value});
+        if (const double at = value(point); point.step >= from && std::isfinite(at)) {
+            series.points.push_back({static_cast<double>(point.step), at});
         }
     }
     return series;
 }
 
-// Of trainings that compare responses the losses are per prompt.
-const char* unit_of(const std::vector<PlottedRun>& runs) {
-    const bool compares = std::any_of(runs.begin(), runs.end(), [](const PlottedRun& run) {
-        return !run.log.training.empty() && std::isfinite(run.log.training.front().accuracy);
-    });
-    return compares ? "nats per prompt, unsmoothed" : "nats per token, unsmoothed";
+LossValue value_of(const TrainingMeasure& measure) {
+    return [key = measure.key](const LossPoint& point) {
+        const auto found = point.measures.find(key);
+        return found == point.measures.end() ? std::nan("") : found->second;
+    };
 }
 
 class TrainingPlot {
@@ -53,7 +53,7 @@ public:
     }
 
     Drawing draw() {
-        const char* nats = unit_of(runs_);
+        const char* nats = unit_of_loss(runs_.front().log);
         if (runs_.size() == 1) {
             const TrainingLog& log = runs_.front().log;
             std::vector<Series> losses{of("training", log.training, &LossPoint::nll),
@@ -71,22 +71,41 @@ public:
         }
         panel("Learning rate", "", kOthers, of_each(&TrainingLog::training, &LossPoint::learning_rate), false);
         panel("BLEU", "of the validation text", kOthers, of_each(&TrainingLog::validation, &LossPoint::bleu), false);
-        panel("Accuracy", "share of pairs", kOthers, of_each(&TrainingLog::training, &LossPoint::accuracy), false);
-        panel("Margin", "of better to worse responses", kOthers, of_each(&TrainingLog::training, &LossPoint::margin),
-              false);
+        measures();
         if (parts_.empty()) {
             throw Error("no steps to plot: the log is empty, or ends before --from");
         }
         return stacked(std::move(parts_), options_.look.text_size, options_.look.ink);
     }
 
+    std::vector<Drawing> draw_measures() {
+        measures();
+        return std::move(parts_);
+    }
+
 private:
-    Series of(std::string name, const std::vector<LossPoint>& log, LossValue value) const {
+    // Of a single training with what its validations measure.
+    void measures() {
+        for (const TrainingMeasure& measure : kTrainingMeasures) {
+            const LossValue value = value_of(measure);
+            std::vector<Series> series = of_each(&TrainingLog::training, value);
+            if (runs_.size() == 1) {
+                Series validation = of("validation", runs_.front().log.validation, value);
+                if (!validation.points.empty()) {
+                    series.front().name = "training";
+                    series.push_back(std::move(validation));
+                }
+            }
+            panel(measure.title, measure.unit, kOthers, series, false);
+        }
+    }
+
+    Series of(std::string name, const std::vector<LossPoint>& log, const LossValue& value) const {
         return loss_series(std::move(name), log, value, options_.from);
     }
 
     // A run without points keeps its index, so that the others keep their colours, but is not in the legend.
-    std::vector<Series> of_each(std::vector<LossPoint> TrainingLog::*log, LossValue value) const {
+    std::vector<Series> of_each(std::vector<LossPoint> TrainingLog::*log, const LossValue& value) const {
         std::vector<Series> all;
         for (const PlottedRun& run : runs_) {
             all.push_back(of(run.name, run.log.*log, value));
@@ -119,6 +138,17 @@ private:
 };
 
 }  // namespace
+
+// Of trainings that compare responses the losses are per prompt.
+const char* unit_of_loss(const TrainingLog& log) {
+    const bool compares = !log.training.empty() && log.training.front().measures.contains("margin");
+    return compares ? "nats per prompt, unsmoothed" : "nats per token, unsmoothed";
+}
+
+std::vector<Drawing> draw_measures(const TrainingLog& log, const TrainingPlotOptions& options) {
+    const std::vector<PlottedRun> runs{{"", log}};
+    return TrainingPlot(runs, options).draw_measures();
+}
 
 Drawing draw_training_plot(const std::vector<PlottedRun>& runs, const TrainingPlotOptions& options) {
     return TrainingPlot(runs, options).draw();

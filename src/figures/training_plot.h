@@ -1,4 +1,4 @@
-// Plots one or more training runs: losses, learning rate and, if measured, BLEU.
+// Plots one or more training runs: losses, learning rate, and what else was measured, such as BLEU and rewards.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,13 @@ struct TrainingPlotOptions {
 };
 
 // Draws charts below one another and skips empty ones: the losses (training and validation separately if there are
-// several runs), the learning rate, BLEU. A run has the same colour in all charts. Error if there is nothing to plot.
+// several runs), the learning rate, BLEU, each of kTrainingMeasures. A run has the same colour in all charts. Error if
+// there is nothing to plot.
 Drawing draw_training_plot(const std::vector<PlottedRun>& runs, const TrainingPlotOptions& options);
+
+// Of those, the charts of kTrainingMeasures for one run. Empty if it has none.
+std::vector<Drawing> draw_measures(const TrainingLog& log, const TrainingPlotOptions& options);
+// The unit of its losses.
+const char* unit_of_loss(const TrainingLog& log);
 
 }  // namespace headscope

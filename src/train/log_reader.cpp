@@ -1,6 +1,8 @@
 #include "train/log_reader.h"
 
+#include <cmath>
 #include <fstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -45,22 +47,25 @@ TrainingLog read_training_log(const std::string& path) {
         if (!line.is_object() || !line.contains("kind")) {
             continue;
         }
-        const LossPoint point{.step = step_at(line),
-                              .loss = number_at(line, "loss"),
-                              .nll = number_at(line, "nll"),
-                              .learning_rate = number_at(line, "learning_rate"),
-                              .mean_nll = number_at(line, "mean_nll"),
-                              .bleu = number_at(line, "bleu"),
-                              .tokens_per_second = number_at(line, "tokens_per_second"),
-                              .accuracy = number_at(line, "accuracy"),
-                              .margin = number_at(line, "margin")};
+        LossPoint point{.step = step_at(line),
+                        .loss = number_at(line, "loss"),
+                        .nll = number_at(line, "nll"),
+                        .learning_rate = number_at(line, "learning_rate"),
+                        .mean_nll = number_at(line, "mean_nll"),
+                        .bleu = number_at(line, "bleu"),
+                        .tokens_per_second = number_at(line, "tokens_per_second")};
+        for (const TrainingMeasure& row : kTrainingMeasures) {
+            if (const double value = number_at(line, row.key); !std::isnan(value)) {
+                point.measures[row.key] = value;
+            }
+        }
         if (point.step < 0) {
             continue;
         }
         if (line["kind"] == "train") {
-            log.training.push_back(point);
+            log.training.push_back(std::move(point));
         } else if (line["kind"] == "validation") {
-            log.validation.push_back(point);
+            log.validation.push_back(std::move(point));
         }
     }
     return log;

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "eval/training_measures.h"
 #include "support/duration.h"
-#include "train/objective.h"
 
 namespace headscope {
 namespace {
@@ -15,18 +15,20 @@ constexpr const char* kNewRow = "\r\x1b[K";  // go to the beginning of the line 
 
 std::string head(const Report& report) {
     return fmt::format("{:>9} {:>8} {:>8} {:>8} {:>10} {:>9} {:>9} {:>9} {:>8}\n", "step", "epoch", "loss", "nll",
-                       report.totals.measures.empty() ? "perplexity" : kAccuracy, "tokens/s", "lr", "grad norm", "ETA");
+                       report.totals.measures.empty() ? "perplexity" : first_measure(report.totals.measures),
+                       "tokens/s", "lr", "grad norm", "ETA");
 }
 
 std::string row(const Report& report) {
     const RunTotals& totals = report.totals;
     const double gradient = totals.steps == 0 ? 0.0 : totals.gradient_norm / static_cast<double>(totals.steps);
-    return fmt::format("{:>9} {:>8.2f} {:>8.4f} {:>8.4f} {:>10.2f} {:>9.0f} {:>9.2e} {:>9.2f} {:>8}{}", report.step,
-                       report.epoch, report.loss(), report.nll(),
-                       totals.measures.empty() ? std::exp(report.nll()) : report.measures()[kAccuracy],
-                       report.tokens_per_second(), report.learning_rate, gradient,
-                       report.minutes_left < 0.0 ? "?" : duration_text(report.minutes_left),
-                       totals.skipped > 0 ? fmt::format("  {} SKIPPED", totals.skipped) : "");
+    return fmt::format(
+        "{:>9} {:>8.2f} {:>8.4f} {:>8.4f} {:>10.2f} {:>9.0f} {:>9.2e} {:>9.2f} {:>8}{}", report.step, report.epoch,
+        report.loss(), report.nll(),
+        totals.measures.empty() ? std::exp(report.nll()) : report.measures()[first_measure(totals.measures)],
+        report.tokens_per_second(), report.learning_rate, gradient,
+        report.minutes_left < 0.0 ? "?" : duration_text(report.minutes_left),
+        totals.skipped > 0 ? fmt::format("  {} SKIPPED", totals.skipped) : "");
 }
 
 }  // namespace

@@ -121,6 +121,40 @@ TEST_CASE("measurements of the same step line up vertically", "[plot]") {
     CHECK(starts[1] > starts[0] + 10.0);
 }
 
+TEST_CASE("each measure of a training has a chart, in the order of the table", "[plot]") {
+    TrainingLog log = log_of(100, 100.0, false);
+    for (LossPoint& point : log.training) {
+        point.measures = {{"length", 20.0}, {"kl", 0.01 * static_cast<double>(point.step)}, {"reward", 0.5}};
+    }
+    log.training.front().measures.erase("kl");
+    const Drawing drawing = draw_training_plot({{"a", log}}, {});
+    CHECK(texts_of(drawing, Role::Title) == Texts{"Loss of a", "Learning rate", "Reward", "KL divergence", "Length"});
+    CHECK(pieces_of(drawing, 1) == 9 + 9 + 9 + 8 + 9);
+    const std::vector<Drawing> charts = draw_measures(log, {});
+    REQUIRE(charts.size() == 3);
+    CHECK(charts[1].title == "KL divergence");
+    CHECK(draw_measures(log_of(100, 100.0, false), {}).empty());
+    CHECK(std::string(unit_of_loss(log)) == "nats per token, unsmoothed");
+}
+
+TEST_CASE("measures of comparisons are drawn with those of the validation", "[plot]") {
+    TrainingLog log = log_of(100, 100.0, false);
+    for (std::vector<LossPoint>* points : {&log.training, &log.validation}) {
+        for (LossPoint& point : *points) {
+            point.measures = {{"accuracy", 0.75}, {"margin", 0.5}};
+        }
+    }
+    const std::vector<Drawing> charts = draw_measures(log, {});
+    REQUIRE(charts.size() == 2);
+    CHECK(charts[0].title == "Accuracy");
+    CHECK(texts_of(charts[0], Role::Legend) == Texts{"training", "validation"});
+    CHECK(std::string(unit_of_loss(log)) == "nats per prompt, unsmoothed");
+    const std::vector<PlottedRun> runs{{"first", log}, {"second", log_of(100, 100.0, false)}};
+    const Drawing both = draw_training_plot(runs, {});
+    CHECK(texts_of(both, Role::Title).back() == "Margin");
+    CHECK(texts_of(both, Role::Legend).back() == "first");
+}
+
 TEST_CASE("early steps can be skipped", "[plot]") {
     const Drawing drawing = draw_training_plot({{"a", log_of(500, 100.0, false)}}, {.from = 400});
     CHECK(pieces_of(drawing, 2) == 2);  // validations after 400, 450 and 500

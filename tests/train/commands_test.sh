@@ -294,6 +294,11 @@ expect "BLEU is written to TensorBoard" grep -qa "validation/bleu" scored/tensor
 expect "and the model is the same" same whole/model/model.safetensors scored/model/model.safetensors
 run plot scored -o -
 expect "a plot draws BLEU" eval 'says ">BLEU<" && says ">Learning rate<"'
+printf '{"kind": "train", "step": 1, "nll": 1, "reward": 0.25, "distinct": 1}\n' >ppo.jsonl
+run plot ppo.jsonl -o -
+expect "what else was measured has a chart each" eval 'says ">Reward<" && says ">Distinct responses<"'
+run plot ppo.jsonl -o ppo.svg --json
+expect "and a key in JSON" jq -e '.runs[0].training | .reward == 0.25 and .distinct == 1' out
 run plot whole -o whole.pdf --json
 expect "a plot can be a PDF, and says what it drew" \
     eval 'wrote whole.pdf && [ "$(head -c 5 whole.pdf)" = %PDF- ] && jq -e ".runs[0] | .name == \"whole\" and .training.step == 6" out'

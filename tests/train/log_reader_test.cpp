@@ -23,6 +23,27 @@ TEST_CASE("a log is read with all values for curves", "[log]") {
     CHECK(log.validation[0] == LossPoint{.step = 10, .loss = 3.0, .nll = 2.5, .mean_nll = 2.25, .bleu = 12.5});
 }
 
+TEST_CASE("a log is read with what it measures beside the loss", "[log]") {
+    const TemporaryFolder folder;
+    const TrainingLog log = read_training_log(folder.write(
+        "log.jsonl",
+        "{\"kind\": \"train\", \"step\": 10, \"nll\": 3.25, \"reward\": 0.5, \"kl\": 1.5, \"kl_weight\": 0.1, "
+        "\"length\": 12, \"cut\": 0, \"distinct\": 1, \"clipped\": 0.25, \"moved\": 0.125, \"value_loss\": 2, "
+        "\"mood\": 7}\n"
+        "{\"kind\": \"validation\", \"step\": 10, \"nll\": 2.5, \"accuracy\": 0.75, \"margin\": null}\n"));
+    REQUIRE(log.training.size() == 1);
+    CHECK(log.training[0].measures == Measures{{"reward", 0.5},
+                                               {"kl", 1.5},
+                                               {"kl_weight", 0.1},
+                                               {"length", 12.0},
+                                               {"cut", 0.0},
+                                               {"distinct", 1.0},
+                                               {"clipped", 0.25},
+                                               {"moved", 0.125},
+                                               {"value_loss", 2.0}});
+    CHECK(log.validation.at(0).measures == Measures{{"accuracy", 0.75}});
+}
+
 TEST_CASE("points of a log are compared in all numbers that they have", "[log]") {
     const LossPoint point{.step = 1, .loss = 1.0};
     CHECK(point == LossPoint{.step = 1, .loss = 1.0});
@@ -32,6 +53,7 @@ TEST_CASE("points of a log are compared in all numbers that they have", "[log]")
     CHECK_FALSE(point == LossPoint{.step = 1, .loss = 1.0, .learning_rate = 1.0});
     CHECK_FALSE(point == LossPoint{.step = 1, .loss = 1.0, .mean_nll = 1.0});
     CHECK_FALSE(point == LossPoint{.step = 1, .loss = 1.0, .bleu = 1.0});
+    CHECK_FALSE(point == LossPoint{.step = 1, .loss = 1.0, .measures = {{"kl", 1.0}}});
 }
 
 TEST_CASE("a missing log has no points", "[log]") {

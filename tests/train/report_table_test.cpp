@@ -55,3 +55,19 @@ TEST_CASE("the table's head is repeated when it has scrolled away", "[table]") {
     }
     CHECK(count(shown, "tokens/s") == 3);
 }
+
+TEST_CASE("the first measure of the table stands in the place of the perplexity", "[table]") {
+    const auto shown_with = [](const Measures& measures) {
+        std::string shown;
+        ReportTable table([&](std::string_view text) { shown += text; });
+        Report report = report_of(10, 1.0);
+        report.totals.measures = measures;
+        table.report(report);
+        return shown;
+    };
+    CHECK_THAT(shown_with({{"accuracy", 3.0}, {"margin", 5.0}, {"better_reward", 1.0}}),
+               Contains("  accuracy") && Contains("0.60") && !Contains("perplexity"));
+    CHECK_THAT(shown_with({{"clipped", 5.0}, {"kl", 5.0}, {"reward", 10.0}}),
+               Contains("    reward") && Contains("      2.00        30"));
+    CHECK_THAT(shown_with({{"mood", 5.0}}), Contains("      mood"));
+}

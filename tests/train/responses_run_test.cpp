@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "tests/train/digits_run.h"
 #include "train/encode_responses.h"
+#include "train/log_reader.h"
 #include "train/objective.h"
 #include "train/response_parts.h"
 #include "train/text_tasks.h"
@@ -64,6 +65,7 @@ struct ResponsesFolder : TemporaryFolder {
             config.set("validate_every", 3);
             config.set("checkpoint_every", 2);
             config.set("save", "f32");
+            config.set("tensorboard", true);
         };
         return request;
     }
@@ -112,6 +114,17 @@ TEST_CASE("a stopped and resumed training on responses ends with the weights of 
     REQUIRE(!reports.empty());
     CHECK(reports.front().contains(kAccuracy) == (key != "sft"));
     CHECK(logged(folder.file("whole"), "validation").front().contains("margin") == (key != "sft"));
+    // TensorBoard has every number of the log.
+    std::string events;
+    for (const auto& file : std::filesystem::directory_iterator(folder.file("whole/tensorboard"))) {
+        events += read_all(file.path().string());
+    }
+    for (const char* name : {"train/accuracy", "train/margin", "validation/accuracy", "validation/margin"}) {
+        CHECK((events.find(name) != std::string::npos) == (key != "sft"));
+    }
+    const TrainingLog log = read_training_log(folder.file("whole/log.jsonl"));
+    CHECK(log.training.front().measures.size() == (key == "sft" ? 0 : 4));
+    CHECK(log.validation.front().measures.size() == (key == "sft" ? 0 : 4));
     const ModelConfig config = open_model_directory(folder.file("whole/model")).config;
     CHECK((config.output.head == OutputHead::Scalar) == (key == "reward"));
 }

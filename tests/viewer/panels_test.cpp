@@ -100,6 +100,30 @@ TEST_CASE("A panel without results says why", "[panels]") {
     CHECK_THAT(error_of([&] { panel_json(scene, PanelId::Training); }), Contains("not a training"));
 }
 
+TEST_CASE("The training panel has a chart of each measure of the log", "[panels]") {
+    Stage stage(false);
+    Scene scene = stage.scene();
+    TrainingRun run;
+    for (std::int64_t step = 10; step <= 50; step += 10) {
+        run.training.push_back({.step = step, .nll = 1.0 / static_cast<double>(step)});
+    }
+    scene.run = std::make_shared<const TrainingRun>(run);
+    CHECK_THAT(texts_of(draw_panel(scene, PanelId::Training, {})), !Contains("Reward") && Contains("nats per token"));
+    for (LossPoint& point : run.training) {
+        point.measures = {{"reward", 0.5}, {"kl", 0.25}, {"distinct", 1.0}};
+    }
+    scene.run = std::make_shared<const TrainingRun>(run);
+    const Drawing drawing = draw_panel(scene, PanelId::Training, {});
+    CHECK_THAT(texts_of(drawing), Contains("Reward") && Contains("KL divergence") && Contains("Distinct responses"));
+    check_panel(scene, PanelId::Training);
+    CHECK(json::parse(panel_json(scene, PanelId::Training)).at("training")[0].at("kl") == 0.25);
+    for (LossPoint& point : run.training) {
+        point.measures = {{"accuracy", 0.5}, {"margin", 0.25}};
+    }
+    scene.run = std::make_shared<const TrainingRun>(run);
+    CHECK_THAT(texts_of(draw_panel(scene, PanelId::Training, {})), Contains("Accuracy") && Contains("nats per prompt"));
+}
+
 TEST_CASE("Cross-attention waits for the first word", "[panels]") {
     Stage stage(false);
     Scene scene = stage.scene();

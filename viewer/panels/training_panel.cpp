@@ -6,6 +6,7 @@
 
 #include "figures/curve.h"
 #include "figures/experiment_drawing.h"
+#include "figures/training_plot.h"
 #include "paint/compose.h"
 #include "viewer/panels/controls.h"
 #include "viewer/panels/numbers.h"
@@ -81,6 +82,23 @@ int open_row(const Scene& scene) {
     return found == rows.end() ? -1 : static_cast<int>(found - rows.begin());
 }
 
+// What the training measures beside its loss, in two columns if there is room.
+void append_measures(const TrainingRun& run, double width, const PanelOptions& options, std::vector<Drawing>& parts) {
+    constexpr double kTwoColumns = 56.0;
+    constexpr double kBetween = 2.0;
+    const bool two = width >= kTwoColumns;
+    std::vector<Drawing> charts =
+        draw_measures(run, {.width = two ? 0.5 * (width - kBetween) : width, .look = look_of(options)});
+    for (std::size_t i = 0; i < charts.size(); i += two ? 2 : 1) {
+        if (two && i + 1 < charts.size()) {
+            parts.push_back(side_by_side({std::move(charts[i]), std::move(charts[i + 1])}, kBetween * options.text_size,
+                                         options.ink));
+        } else {
+            parts.push_back(std::move(charts[i]));
+        }
+    }
+}
+
 Drawing draw_training(const Scene& scene, const PanelOptions& options, RecordParts& /*parts*/) {
     const TrainingRun& run = *scene.run;
     std::vector<Drawing> parts;
@@ -96,14 +114,16 @@ Drawing draw_training(const Scene& scene, const PanelOptions& options, RecordPar
     if (!run.checkpoints.empty()) {
         series.push_back(checkpoints_of(run));
     }
+    const double width = std::clamp(options.width / options.text_size - 4.0, 30.0, 70.0);
     parts.push_back(draw_curves(series, {.title = scene.experiment != nullptr && scene.main.model.has_value()
                                                       ? "Loss of " + scene.main.model->name
                                                       : "Loss",
-                                         .y_label = "nats per token, unsmoothed",
-                                         .width = std::clamp(options.width / options.text_size - 4.0, 30.0, 70.0),
+                                         .y_label = unit_of_loss(run),
+                                         .width = width,
                                          .height = 20.0,
                                          .chosen = open_checkpoint(scene),
                                          .look = look_of(options)}));
+    append_measures(run, width, options, parts);
     const std::string nothing = nothing_there(scene.main);
     if (!nothing.empty()) {
         parts.push_back(draw_remark(nothing, options));
@@ -120,6 +140,7 @@ json curve_json(const std::vector<LossPoint>& points) {
     json curve = json::array();
     for (const LossPoint& point : points) {
         curve.push_back({{"step", point.step}, {"loss", point.loss}, {"nll", point.nll}});
+        curve.back().update(json(point.measures));
     }
     return curve;
 }

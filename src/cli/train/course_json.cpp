@@ -15,10 +15,14 @@ nlohmann::ordered_json point_json(const LossPoint& point) {
     for (const auto& [key, value] :
          {std::pair("loss", point.loss), std::pair("nll", point.nll), std::pair("mean_nll", point.mean_nll),
           std::pair("bleu", point.bleu), std::pair("learning_rate", point.learning_rate),
-          std::pair("tokens_per_second", point.tokens_per_second), std::pair("accuracy", point.accuracy),
-          std::pair("margin", point.margin)}) {
+          std::pair("tokens_per_second", point.tokens_per_second)}) {
         if (!std::isnan(value)) {
             json[key] = value;
+        }
+    }
+    for (const TrainingMeasure& row : kTrainingMeasures) {
+        if (const auto found = point.measures.find(row.key); found != point.measures.end()) {
+            json[row.key] = found->second;
         }
     }
     return json;

@@ -118,9 +118,10 @@ void plot(PlotOptions options) {
 void add_plot_command(CLI::App& app) {
     auto options = std::make_shared<PlotOptions>();
     CLI::App* command =
-        app.add_subcommand("plot", "Draw the losses, learning rates and BLEU of trainings")->group("Train");
+        app.add_subcommand("plot", "Draw the losses, learning rates and measures of trainings")->group("Train");
     command->footer(
         "Reads log.jsonl of each folder, also of a training that still runs. Losses are per token and unsmoothed.\n"
+        "What else a training measures has a chart each: BLEU, or the accuracy and margin of comparisons.\n"
         "Several trainings share their axes.\n\n"
         "Examples:\n"
         "  headscope plot out/digits -o digits.svg\n"
