@@ -23,7 +23,12 @@ ReplyWriter::~ReplyWriter() {
 
 std::optional<ReplyNews> ReplyWriter::poll() {
     const std::scoped_lock lock(mutex_);
-    return std::exchange(told_, true) ? std::nullopt : std::optional(news_);
+    if (std::exchange(told_, true)) {
+        return std::nullopt;
+    }
+    ReplyNews news = news_;
+    news_.note.clear();  // said once
+    return news;
 }
 
 template <class Change>

@@ -79,7 +79,7 @@ void Session::take_reply() {
     if (!news.has_value()) {
         return;
     }
-    if (!news->note.empty() && state.conversation.left_out == 0) {
+    if (!news->note.empty()) {
         notify(news->note);
     }
     if (!news->problem.empty()) {
