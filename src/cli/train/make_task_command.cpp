@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/json_output.h"
 #include "cli/train/pairs_output.h"
+#include "cli/train/preferences_command.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/counted.h"
@@ -131,6 +132,7 @@ void add_make_task_command(CLI::App& app) {
     add_text_task(*command, "brackets", "For causal models: balanced brackets, ( [ ] { } )", make_brackets_task,
                   20'000);
     add_text_task(*command, "cloze", "For masked models: the dogs near the cat <mask> loudly", make_cloze_task, 8'000);
+    add_preferences_task(*command);
 }
 
 }  // namespace headscope
