@@ -273,6 +273,9 @@ Gather::Gather(std::vector<std::int32_t> class_of_each, std::vector<float> weigh
       classes(std::move(class_of_each)),
       weights(std::move(weight_of_each)) {
     HEADSCOPE_CHECK(weights.empty() || weights.size() == classes.size(), "each row has a weight, or none has");
+    for (std::size_t row = 0; row < weights.size(); ++row) {
+        weights[row] = classes[row] == kNoTarget ? 0.0F : weights[row];
+    }
 }
 
 Gather::Gather(const Gather& all, std::vector<std::int32_t> some, std::vector<std::int32_t> class_of_each,
@@ -280,7 +283,7 @@ Gather::Gather(const Gather& all, std::vector<std::int32_t> some, std::vector<st
     : Gather(std::move(class_of_each)) {
     HEADSCOPE_CHECK(some.size() == classes.size(), "each row has a class");
     if (!all.weights.empty()) {
-        weights.assign(static_cast<std::size_t>(padded), 1.0F);
+        weights.assign(static_cast<std::size_t>(padded), 0.0F);
         std::transform(some.begin(), some.end(), weights.begin(),
                        [&](std::int32_t row) { return all.weights[static_cast<std::size_t>(row)]; });
     }

@@ -34,15 +34,19 @@ ResponseEncoder::ResponseEncoder(std::shared_ptr<const Tokenizer> tokenizer, Fra
     }
 }
 
+void ResponseEncoder::add_plain_prompt(const Responses& responses, ChatIds& ids) const {
+    if (!responses.plain) {
+        throw Error("messages need a chat template: name one, or give a \"prompt\" and \"response\" that are text");
+    }
+    add(ids, frame_.start_of_text(), false);
+    add(ids, tokenizer_->encode(responses.prompt.front().content), false);
+}
+
 // With response `text`; of a whole conversation there is none.
 ChatIds ResponseEncoder::ids_of(const Responses& responses, std::size_t text) const {
     if (!chat_) {
-        if (!responses.plain) {
-            throw Error("messages need a chat template: name one, or give a \"prompt\" and \"response\" that are text");
-        }
         ChatIds ids;
-        add(ids, frame_.start_of_text(), false);
-        add(ids, tokenizer_->encode(responses.prompt.front().content), false);
+        add_plain_prompt(responses, ids);
         add(ids, tokenizer_->encode(responses.texts[text]), true);
         add(ids, {frame_.eos}, true);
         return ids;
@@ -56,6 +60,33 @@ ChatIds ResponseEncoder::ids_of(const Responses& responses, std::size_t text) co
     ChatIds ids = chat_->encode(messages, ChatEnd::Closed);
     std::fill_n(ids.replied.begin(), prompt, false);  // earlier replies are no response
     return ids;
+}
+
+std::vector<std::int32_t> ResponseEncoder::encode_prompt(const Responses& responses, const std::string& place) const {
+    try {
+        if (chat_) {
+            return chat_->encode(responses.prompt, ChatEnd::Reply).ids;
+        }
+        ChatIds ids;
+        add_plain_prompt(responses, ids);
+        return ids.ids;
+    } catch (const Error& error) {
+        throw Error(fmt::format("{}: {}", place, error.what()));
+    }
+}
+
+std::vector<std::int32_t> ResponseEncoder::ends() const {
+    return chat_ ? chat_->ends() : std::vector<std::int32_t>{frame_.eos};
+}
+
+Example response_example(const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& response) {
+    ChatIds text;
+    add(text, prompt, false);
+    add(text, response, true);
+    Example example;
+    add_document(text, example);
+    example.starts.clear();
+    return example;
 }
 
 Example ResponseEncoder::encode(const Responses& responses, const std::string& place) const {

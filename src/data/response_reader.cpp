@@ -36,6 +36,13 @@ public:
         return responses;
     }
 
+    Responses prompt() {
+        Responses responses;
+        read_prompt(responses);
+        reader_.finish();
+        return responses;
+    }
+
     Responses ranked() {
         Responses responses;
         read_prompt(responses);
@@ -116,8 +123,8 @@ private:
     }
 
     void check_ranks(const Responses& responses) const {
-        if (responses.ranks.empty() || responses.ranks.front() == responses.ranks.back()) {
-            fail("no two responses have different ranks, so that none is better: give two at least");
+        if (responses.texts.size() < 2) {
+            fail("a ranking of one response says nothing: give two at least");
         }
         std::set<std::string> seen;
         for (const std::string& text : responses.texts) {
@@ -133,6 +140,12 @@ private:
 
 }  // namespace
 
+ResponseForm form_of(Task task) {
+    return traits(task).rolls_out  ? ResponseForm::Prompt
+           : traits(task).compares ? ResponseForm::Ranked
+                                   : ResponseForm::Written;
+}
+
 Responses parse_responses(const std::string& line, const std::string& place, ResponseForm form) {
     std::istringstream stream(line);
     const json parsed = parse_json(stream, place);
@@ -140,9 +153,46 @@ Responses parse_responses(const std::string& line, const std::string& place, Res
         throw Error(fmt::format("{}: a line must be an object {{...}}, found {}", place, parsed.type_name()));
     }
     LineParser parser(parsed, place);
-    const bool ranked = form == ResponseForm::Any ? parsed.contains("ranked") || parsed.contains("chosen")
-                                                  : form == ResponseForm::Ranked;
-    return ranked ? parser.ranked() : parser.written();
+    const bool has_ranks = parsed.contains("ranked") || parsed.contains("chosen");
+    switch (form) {
+        case ResponseForm::Written: return parser.written();
+        case ResponseForm::Ranked: return parser.ranked();
+        case ResponseForm::Any: return has_ranks ? parser.ranked() : parser.written();
+        case ResponseForm::Prompt: return parser.prompt();
+        case ResponseForm::Offered: return has_ranks ? parser.ranked() : parser.prompt();
+    }
+    return {};
+}
+
+std::string prompt_key(const Responses& responses) {
+    if (responses.plain) {
+        return responses.prompt.front().content;
+    }
+    std::string key;
+    for (const ChatMessage& message : responses.prompt) {
+        key += fmt::format("{}{}: {}", key.empty() ? "" : "\n", name_of(message.role), message.content);
+    }
+    return key;
+}
+
+std::string ranked_line(const Responses& responses, const std::vector<std::vector<std::size_t>>& groups) {
+    nlohmann::ordered_json line;
+    if (responses.plain) {
+        line["prompt"] = responses.prompt.front().content;
+    } else {
+        for (const ChatMessage& message : responses.prompt) {
+            line["prompt"].push_back({{"role", name_of(message.role)}, {"content", message.content}});
+        }
+    }
+    nlohmann::ordered_json& ranked = line["ranked"] = nlohmann::ordered_json::array();
+    for (const std::vector<std::size_t>& group : groups) {
+        nlohmann::ordered_json texts = nlohmann::ordered_json::array();
+        for (const std::size_t text : group) {
+            texts.push_back(responses.texts[text]);
+        }
+        ranked.push_back(group.size() == 1 ? texts.front() : texts);
+    }
+    return line.dump();
 }
 
 std::string ResponseReader::place() const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data/task.h"
 #include "text/chat_template.h"
 #include "text/lines.h"
 
@@ -17,6 +18,8 @@ struct Responses {
     bool plain = false;  // the prompt was one string
     std::vector<std::string> texts;
     std::vector<std::int32_t> ranks;  // of each text, 1 the best; equal ones are as good as each other
+    // None of several is better than another, so that nothing can be learned of them.
+    bool tied() const { return ranks.size() > 1 && ranks.front() == ranks.back(); }
     // Of a whole conversation without `texts`: all that the assistant says is a response.
     bool whole = false;
 };
@@ -25,8 +28,12 @@ struct Responses {
 enum class ResponseForm : std::uint8_t {
     Written,  // {"prompt": P, "response": "text"} or {"messages": [..]}
     Ranked,   // {"prompt": P, "ranked": [best, .., worst]} or {"prompt": P, "chosen": "text", "rejected": "text"}
-    Any
+    Any,
+    Prompt,  // {"prompt": P}
+    Offered  // either this, or what Ranked has
 };
+// What the data of a task hold.
+ResponseForm form_of(Task task);
 // P is a text or a list of messages {"role": .., "content": ..} that ends with one of the user. Several responses of
 // "ranked" that are as good as each other are a list: ["best", ["good", "as good"], "worst"].
 
@@ -44,6 +51,11 @@ private:
     ResponseForm form_;
     std::string line_;
 };
+
+// The text of a prompt, which identifies it.
+std::string prompt_key(const Responses& responses);
+// {"prompt": P, "ranked": ..}, as a line without its end. `groups`: the texts' indexes, best first.
+std::string ranked_line(const Responses& responses, const std::vector<std::vector<std::size_t>>& groups);
 
 // What one line says; `place` is for messages.
 Responses parse_responses(const std::string& line, const std::string& place, ResponseForm form);

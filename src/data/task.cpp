@@ -46,6 +46,14 @@ constexpr std::array kTasks{
                .predicts_next = true,
                .compares = true,
                .has_reference = true},
+    TaskTraits{.task = Task::Ppo,
+               .key = "ppo",
+               .family = "causal-lm",
+               .what = "to earn a reward model's scores",
+               .reads_replies = true,
+               .predicts_next = true,
+               .has_reference = true,
+               .rolls_out = true},
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace headscope {
 
-enum class Task : std::uint8_t { Translate, Causal, Masked, Span, Sft, Reward, Dpo };
+enum class Task : std::uint8_t { Translate, Causal, Masked, Span, Sft, Reward, Dpo, Ppo };
 
 struct TaskTraits {
     Task task = {};
@@ -26,6 +26,7 @@ struct TaskTraits {
     bool compares = false;       // it learns which of several responses is better
     bool gives_scores = false;   // its model has a scalar output
     bool has_reference = false;  // it compares with the model from which it starts
+    bool rolls_out = false;      // it learns from scores of its own responses; its data are prompts alone
 };
 
 std::span<const TaskTraits> tasks();  // the first is the default of a configuration

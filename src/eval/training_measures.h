@@ -17,6 +17,7 @@ struct TrainingMeasure {
 inline constexpr std::array kTrainingMeasures{
     TrainingMeasure{"reward", "Reward", "mean of the responses"},
     TrainingMeasure{"kl", "KL divergence", "from the reference, nats per response"},
+    TrainingMeasure{"kl_k3", "KL divergence, k3", "never negative, nats per response"},
     TrainingMeasure{"clipped", "Clipped", "share of tokens"},
     TrainingMeasure{"length", "Length", "tokens per response"},
     TrainingMeasure{"distinct", "Distinct responses", "share of responses"},

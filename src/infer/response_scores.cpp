@@ -1,11 +1,10 @@
 #include "infer/response_scores.h"
 
-#include <cmath>
+#include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "data/batcher.h"
 #include "data/device_batch.h"
 #include "support/check.h"
 
@@ -22,22 +21,59 @@ std::vector<double> scores_of(Context& ctx, const Model& model, const Batch& bat
     return to_host<double>(ctx.backend, scores.value());
 }
 
+// Of each row to predict.
+Tensor losses_of(Context& ctx, const Model& model, const DeviceBatch& batch) {
+    return model.token_loss(ctx, model.predicted_states(ctx, batch), batch.predicted, {.epsilon = 0.0F}).row_nll;
+}
+
+Tensor values_of(Context& ctx, const Model& model, const DeviceBatch& batch) {
+    return model.scores(ctx, model.predicted_states(ctx, batch)).value();
+}
+
+using NumbersOfRows = Tensor (*)(Context&, const Model&, const DeviceBatch&);
+
+std::vector<std::vector<double>> numbers_of_labels(Context& ctx, const Model& model, const Batch& batch,
+                                                   NumbersOfRows numbers_of) {
+    model.prepare(ctx.backend, batch.target.length);
+    const auto numbers = to_host<double>(ctx.backend, numbers_of(ctx, model, upload(ctx.backend, batch)));
+    const std::vector<std::int32_t> texts = texts_of_rows(batch);
+    std::vector<std::vector<double>> found(static_cast<std::size_t>(batch.sentences));
+    for (std::size_t row = 0; row < numbers.size(); ++row) {
+        if (texts[row] != kNoTarget) {
+            found[static_cast<std::size_t>(texts[row])].push_back(numbers[row]);
+        }
+    }
+    return found;
+}
+
+std::vector<std::vector<double>> numbers_of_texts(Context& ctx, const Model& model, std::span<const Example> texts,
+                                                  const Frame& frame, const BatchBudget& budget,
+                                                  NumbersOfRows numbers_of) {
+    std::vector<std::vector<double>> found;
+    for (const Batch& batch : micro_batches(texts, frame, budget.padding(), budget)) {
+        std::ranges::move(numbers_of_labels(ctx, model, batch, numbers_of), std::back_inserter(found));
+    }
+    return found;
+}
+
 }  // namespace
 
 std::vector<double> log_probabilities(Context& ctx, const Model& model, const Batch& batch) {
-    model.prepare(ctx.backend, batch.target.length);
-    const DeviceBatch on_device = upload(ctx.backend, batch);
-    const LossSums losses =
-        model.token_loss(ctx, model.predicted_states(ctx, on_device), on_device.predicted, {.epsilon = 0.0F});
-    const auto nll = to_host<double>(ctx.backend, losses.row_nll);
-    const std::vector<std::int32_t> texts = texts_of_rows(batch);
-    std::vector<double> sums(static_cast<std::size_t>(batch.sentences));
-    for (std::size_t row = 0; row < nll.size(); ++row) {
-        if (texts[row] != kNoTarget) {
-            sums[static_cast<std::size_t>(texts[row])] -= nll[row];
-        }
+    std::vector<double> sums;
+    for (const std::vector<double>& nll : numbers_of_labels(ctx, model, batch, losses_of)) {
+        sums.push_back(-std::accumulate(nll.begin(), nll.end(), 0.0));
     }
     return sums;
+}
+
+std::vector<std::vector<double>> label_losses(Context& ctx, const Model& model, std::span<const Example> texts,
+                                              const Frame& frame, const BatchBudget& budget) {
+    return numbers_of_texts(ctx, model, texts, frame, budget, losses_of);
+}
+
+std::vector<std::vector<double>> label_scores(Context& ctx, const Model& model, std::span<const Example> texts,
+                                              const Frame& frame, const BatchBudget& budget) {
+    return numbers_of_texts(ctx, model, texts, frame, budget, values_of);
 }
 
 std::vector<std::vector<double>> score_responses(Context& ctx, const Model& model, std::span<const Example> examples,
@@ -60,9 +96,6 @@ std::vector<std::vector<double>> score_responses(Context& ctx, const Model& mode
     for (std::vector<double>& of_example : scores) {
         for (double& score : of_example) {
             score = *next++;
-            if (!std::isfinite(score)) {
-                throw Error(fmt::format("the score of a response is {}: the model is broken", score));
-            }
         }
     }
     return scores;

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "data/response_encoder.h"
 #include "options/option_values.h"
 #include "options/terminal.h"
 #include "support/check.h"
@@ -49,14 +50,27 @@ CLI::Option* add_text(CLI::App& command, CLI::Option* file) {
         ->excludes(file);
 }
 
-CLI::Option* add_chat_template(CLI::App& command, std::string& name) {
-    const std::vector<std::string> names = chat_template_names();
-    return command
-        .add_option("--template", name,
-                    fmt::format("Chat template that turns messages into a prompt:\n{}", fmt::join(names, ", ")))
+namespace {
+
+CLI::Option* add_template(CLI::App& command, std::string& name, const char* what,
+                          const std::vector<std::string>& names) {
+    return command.add_option("--template", name, fmt::format("{}:\n{}", what, fmt::join(names, ", ")))
         ->type_name("NAME")
         ->check(CLI::IsMember(names).description(""))  // too long for the line of the option
         ->default_str("the model's");
+}
+
+}  // namespace
+
+CLI::Option* add_chat_template(CLI::App& command, std::string& name) {
+    return add_template(command, name, "Chat template that turns messages into a prompt", chat_template_names());
+}
+
+CLI::Option* add_response_template(CLI::App& command, std::string& name) {
+    std::vector<std::string> names = chat_template_names();
+    names.insert(names.begin(), kNoTemplate);
+    return add_template(command, name,
+                        "Chat template of prompts and responses; with none a response just follows its prompt", names);
 }
 
 CLI::Option* add_output(CLI::App& command) {

@@ -14,6 +14,8 @@ namespace headscope {
 CLI::Option* add_text(CLI::App& command, CLI::Option* file);
 // --template NAME of chat templates; empty is the model's.
 CLI::Option* add_chat_template(CLI::App& command, std::string& name);
+// The same for responses to prompts, which "none" lets follow their prompts.
+CLI::Option* add_response_template(CLI::App& command, std::string& name);
 // --output FILE, which becomes standard output.
 CLI::Option* add_output(CLI::App& command);
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -29,7 +30,7 @@ constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kSuffix = ".safetensors";
 
 struct NamedTensor {
-    const char* name;
+    std::string name;
     const Tensor& tensor;
 };
 
@@ -41,6 +42,9 @@ std::vector<NamedTensor> named(const CheckpointTensors& tensors) {
     }
     if (tensors.mean.defined()) {
         list.push_back({kMean, tensors.mean});
+    }
+    for (const auto& [name, tensor] : tensors.others) {
+        list.push_back({name, tensor});
     }
     return list;
 }
@@ -68,7 +72,15 @@ private:
 std::string checksum_of(const SafeTensorsFile& file, const std::string& state) {
     Checksum checksum;
     checksum.add(state);
-    for (const char* name : {kParameters, kFirstMoment, kSecondMoment, kMean}) {
+    std::vector<std::string> names{kParameters, kFirstMoment, kSecondMoment, kMean};
+    std::set<std::string> others;
+    for (const SafeTensorsEntry& entry : file.entries()) {
+        if (std::ranges::find(names, entry.name) == names.end()) {
+            others.insert(entry.name);
+        }
+    }
+    names.insert(names.end(), others.begin(), others.end());
+    for (const std::string& name : names) {
         if (file.contains(name)) {
             const MappedTensor tensor = file.at(name);
             checksum.add(name);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct CheckpointTensors {
     Tensor parameters;  // [total]
     Tensor first_moment = {};
     Tensor second_moment = {};
-    Tensor mean = {};  // of the parameters, see WeightMean; optional
+    Tensor mean = {};                           // of the parameters, see WeightMean; optional
+    std::map<std::string, Tensor> others = {};  // StepSource::tensors(), of any size
 };
 
 CheckpointTensors tensors_of(Learner& learner);

@@ -101,6 +101,10 @@ DataConfig parse_data_config(const nlohmann::json& json, const std::string& file
             static_cast<void>(reader.child("reference"));
             config.reference = resolve({reader.text("reference")}, base).front();
         }
+        if (traits(task).rolls_out) {
+            static_cast<void>(reader.child("reward"));
+            config.reward = resolve({reader.text("reward")}, base).front();
+        }
     } else {
         config.documents =
             static_cast<DocumentForm>(reader.choice("documents", 0, {kDocumentForms.begin(), kDocumentForms.end()}));

@@ -37,6 +37,7 @@ struct DataConfig {
     bool whole_words = false;        // see TextOptions
     std::string chat = kNoTemplate;  // "template": of prompts and responses, see ResponseEncoder
     std::string reference = {};      // model directory whose log-probabilities the task compares with
+    std::string reward = {};         // model directory that scores the responses of rollouts
     Languages languages = {};        // "source_language", "target_language": of all pairs, for models that need them
 
     // The part of TrainConfig::identity() that decides which examples the files give.

@@ -142,6 +142,11 @@ nlohmann::json default_config(const DocumentParts& text, Task task, const Backen
     if (goes_on) {
         json["data"].erase("documents");
     }
+    if (traits(task).rolls_out) {  // its texts have no loss to validate
+        json["data"].erase("valid");
+        json["training"].update(
+            {{"patience", 0}, {"validate_every", 0}, {"average_last", 1}, {"ema_decay", 0.0}, {"divergence_nll", 0.0}});
+    }
     return json;
 }
 
@@ -154,11 +159,12 @@ std::string describe(const nlohmann::json& config) {
     const std::string layers = encoder > 0 && decoder > 0 ? fmt::format("{} encoder and {} decoder", encoder, decoder)
                                                           : std::to_string(encoder + decoder);
     return fmt::format(
-        "{} layers of d_model {}, {} pieces, steps of {} tokens, dropout {}, at most {} epochs, "
-        "fewer if {} validations in a row bring no improvement{}",
-        layers, model.at("d_model").dump(), config.at("tokenizer").at("vocabulary").dump(),
-        training.at("source_tokens").dump(), training.at("residual_dropout").dump(), training.at("epochs").dump(),
-        training.at("patience").dump(),
+        "{} layers of d_model {}, {} pieces, steps of {} tokens, dropout {}, at most {} epochs{}{}", layers,
+        model.at("d_model").dump(), config.at("tokenizer").at("vocabulary").dump(), training.at("source_tokens").dump(),
+        training.at("residual_dropout").dump(), training.at("epochs").dump(),
+        training.at("patience") == 0
+            ? ""
+            : fmt::format(", fewer if {} validations in a row bring no improvement", training.at("patience").dump()),
         training.at("compute") == "bf16" ? "; products in BF16, which this CPU supports (--precision f32: in F32)"
                                          : "");
 }

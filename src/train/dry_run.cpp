@@ -16,6 +16,7 @@
 #include "support/counted.h"
 #include "support/duration.h"
 #include "train/batch_size.h"
+#include "train/rollouts.h"
 #include "train/run_totals.h"
 #include "train/step_estimate.h"
 #include "train/step_options.h"
@@ -84,6 +85,12 @@ std::string memory_text(Backend& backend, const StepRehearsal& rehearsal, const 
                                : 0.0;
     std::string text = fmt::format("memory: parameters {}, gradients {}, Adam's moments {}", mebibytes(flat + working),
                                    mebibytes(flat), mebibytes(2.0 * flat));
+    if (rehearsal.other_bytes() > 0) {
+        text += fmt::format(
+            ", {} {}",
+            rehearsal.learns_values() ? "reference, reward model and model of values" : "reference and reward model",
+            mebibytes(static_cast<double>(rehearsal.other_bytes())));
+    }
     if (t.ema_decay > 0.0) {
         text += fmt::format(", the mean of the weights {}", mebibytes(flat));
     }
@@ -103,16 +110,19 @@ std::string memory_text(Backend& backend, const StepRehearsal& rehearsal, const 
 }
 
 // `steps_per_epoch` is infinite without data.
-std::string time_text(const TrainingOptions& t, const StepEstimate& step, double steps_per_epoch, double steps,
+std::string time_text(const TrainConfig& config, const StepEstimate& step, double steps_per_epoch, double steps,
                       const char* limit) {
+    const TrainingOptions& t = config.training;
+    const char* without =
+        traits(config.task).rolls_out ? "sampling and scoring responses" : "validations and checkpoints";
     const std::string early = ends_in_warmup(steps, t.warmup_steps);
     const bool data = std::isfinite(steps_per_epoch);
     const std::string epoch =
         data ? fmt::format(", {} per epoch", duration_text(step.seconds * steps_per_epoch / 60.0)) : "";
     const std::string epochs = data ? fmt::format(", {:.1f} epochs", steps / steps_per_epoch) : "";
     const std::string all = std::isfinite(steps)
-                                ? fmt::format("about {:.0f} steps by \"{}\"{}: {} without validations and checkpoints",
-                                              steps, limit, epochs, duration_text(step.seconds * steps / 60.0))
+                                ? fmt::format("about {:.0f} steps by \"{}\"{}: {} without {}", steps, limit, epochs,
+                                              duration_text(step.seconds * steps / 60.0), without)
                                 : "how many steps depends on the data";
     return fmt::format("time: {:.3f} s per step ({}){}; {}\n{}", step.seconds, step.how, epoch, all,
                        early.empty() ? "" : "warm-up: " + early + "\n");
@@ -185,8 +195,15 @@ std::string files_text(const TrainConfig& config, const Parameters& parameters, 
         name_of(t.save), t.tensorboard ? ", tensorboard/" : "");
 }
 
-std::string steps_text(const TrainingOptions& t, const ModelConfig& model, double steps_per_epoch,
+std::string steps_text(const TrainConfig& config, const ModelConfig& model, double steps_per_epoch,
                        std::int64_t sentence) {
+    const TrainingOptions& t = config.training;
+    const RolloutOptions& rollouts = config.rollouts;
+    if (traits(config.task).rolls_out) {
+        return fmt::format("steps: {} after each rollout of {} responses, {} in each\n",
+                           rollouts.epochs * rollouts.minibatches, rollouts.responses(),
+                           std::max<std::int64_t>(rollouts.responses() / rollouts.minibatches, 1));
+    }
     const bool pairs = traits(model.architecture).reads_source;
     const std::string most = pairs ? fmt::format("{} source and {} target", t.source_tokens, t.target_tokens)
                                    : std::to_string(t.target_tokens);
@@ -208,21 +225,32 @@ DescribedTraining describe_training(Backend& backend, const TrainConfig& config,
     std::unique_ptr<Batcher> batcher;
     double steps_per_epoch = std::numeric_limits<double>::infinity();
     double tokens_per_step = static_cast<double>(t.target_tokens);
-    if (data != nullptr) {
+    TypicalStep typical = typical_step(t, data);
+    const bool rolls_out = traits(config.task).rolls_out;
+    if (rolls_out) {
+        const RolloutOptions& rollouts = config.rollouts;
+        const std::int64_t responses = std::max<std::int64_t>(rollouts.responses() / rollouts.minibatches, 1);
+        typical.tokens = responses * padded_length(t.max_length, t.length_multiple);
+        typical.part_tokens = t.micro_batch_tokens == 0 ? typical.tokens : t.micro_batch_tokens;
+        tokens_per_step = static_cast<double>(responses * rollouts.max_tokens);
+    }
+    if (data != nullptr && rolls_out) {
+        steps_per_epoch = static_cast<double>(headscope::steps_per_epoch(
+            config.rollouts, static_cast<std::int64_t>(data->responses.front()->store().size())));
+    } else if (data != nullptr) {
         batcher = make_batcher(t, *data);
         steps_per_epoch = static_cast<double>(std::max<std::int64_t>(batcher->about_steps_per_epoch(), 1));
         tokens_per_step = static_cast<double>(data->train->predicted_tokens()) / steps_per_epoch;
     }
     StepRehearsal rehearsal(backend, config, model, arithmetic);
-    const TypicalStep typical = typical_step(t, data);
     const StepEstimate step = estimate_step(rehearsal, t, typical, batcher.get());
     const auto [limit, steps] = t.limits().about_steps(steps_per_epoch, tokens_per_step, step.seconds);
     std::string text =
         fmt::format("on {} ({}), {}\n", backend.device().id, backend.device().name, name_of(arithmetic)) +
         model_text(model) + parameters_text(rehearsal.parameters()) +
-        steps_text(t, model, steps_per_epoch, typical.length) +
+        steps_text(config, model, steps_per_epoch, typical.length) +
         memory_text(backend, rehearsal, step, typical.part_tokens, t) +
-        time_text(t, step, steps_per_epoch, steps, limit) + cost_text(backend, model, arithmetic, step, steps) +
+        time_text(config, step, steps_per_epoch, steps, limit) + cost_text(backend, model, arithmetic, step, steps) +
         files_text(config, rehearsal.parameters(), output);
     DescribedTraining described{.text = std::move(text),
                                 .parameters = rehearsal.parameters().count(),

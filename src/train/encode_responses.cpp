@@ -1,9 +1,12 @@
 #include "train/encode_responses.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "data/batch.h"
 #include "data/response_encoder.h"
@@ -16,12 +19,30 @@
 namespace headscope {
 namespace {
 
+struct LeftOut {
+    std::int64_t too_long = 0;
+    std::int64_t tied = 0;
+
+    std::string text(const TrainConfig& config) const {
+        std::vector<std::string> reasons;
+        if (too_long > 0) {
+            reasons.push_back(fmt::format("{} with more than \"training.max_length\" ({}) tokens{}", too_long,
+                                          config.training.max_length,
+                                          traits(config.task).rolls_out ? ", those of a response among them" : ""));
+        }
+        if (tied > 0) {
+            reasons.push_back(fmt::format("{} whose responses are all as good as each other", tied));
+        }
+        return fmt::format("{}", fmt::join(reasons, ", and "));
+    }
+};
+
 // Encodes examples on several threads and stores those that fit in order.
 class Encoder {
 public:
     Encoder(const TrainConfig& config, const TrainingData& data, ResponseStore& store)
-        : form_(traits(config.task).compares ? ResponseForm::Ranked : ResponseForm::Written),
-          longest_(config.training.max_length),
+        : form_(form_of(config.task)),
+          longest_(config.training.max_length - (traits(config.task).rolls_out ? config.rollouts.max_tokens : 0)),
           encoder_(data.target_tokenizer, data.frame, config.data.chat),
           store_(store) {}
 
@@ -29,6 +50,10 @@ public:
         constexpr std::size_t kAtOnce = 4096;
         ResponseReader reader(file, form_);
         for (Responses responses; reader.next(responses);) {
+            if (responses.tied()) {
+                ++left_out_.tied;
+                continue;
+            }
             read_.push_back({std::move(responses), reader.place(), {}});
             if (read_.size() == kAtOnce) {
                 encode();
@@ -36,7 +61,7 @@ public:
         }
         encode();
     }
-    std::int64_t too_long() const { return too_long_; }
+    const LeftOut& left_out() const { return left_out_; }
 
 private:
     struct Read {
@@ -49,16 +74,21 @@ private:
         constexpr std::size_t kLeast = 64;  // fewer are not worth a thread
         in_parallel(read_.size(), kLeast, [&](std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i) {
-                read_[i].example = encoder_.encode(read_[i].responses, read_[i].place);
+                read_[i].example = form_ == ResponseForm::Prompt ? prompt_example(read_[i])
+                                                                 : encoder_.encode(read_[i].responses, read_[i].place);
             }
         });
         for (const Read& one : std::exchange(read_, {})) {
             if (longest_text(one.example) > longest_ || !ResponseStore::can_hold(one.example)) {
-                ++too_long_;
+                ++left_out_.too_long;
             } else {
                 store_.add(one.example);
             }
         }
+    }
+
+    Example prompt_example(const Read& read) const {
+        return response_example(encoder_.encode_prompt(read.responses, read.place), {});
     }
 
     ResponseForm form_;
@@ -66,19 +96,17 @@ private:
     ResponseEncoder encoder_;
     ResponseStore& store_;
     std::vector<Read> read_;
-    std::int64_t too_long_ = 0;
+    LeftOut left_out_;
 };
 
 void require_examples(const TrainConfig& config, const std::string& key, const CorpusFiles& files, std::size_t examples,
-                      std::int64_t too_long) {
+                      const LeftOut& left_out) {
     if (examples > 0) {
         return;
     }
-    if (too_long > 0) {
-        throw Error(
-            fmt::format("{}: no example of \"{}\" is left: {} have a text of more than \"training.max_length\" ({}) "
-                        "tokens",
-                        config.file, key, too_long, config.training.max_length));
+    const std::string text = left_out.text(config);
+    if (!text.empty()) {
+        throw Error(fmt::format("{}: no example of \"{}\" is left: {}", config.file, key, text));
     }
     throw_no_examples(config, key, files, 0);
 }
@@ -90,7 +118,7 @@ std::shared_ptr<ResponseSource> encode_responses(const TrainConfig& config, cons
                                                  const std::string& folder, const Log& say) {
     ResponseStore store(folder);
     std::vector<WeightedResponses> weighted;
-    std::int64_t too_long = 0;
+    LeftOut left_out;
     for (std::size_t i = 0; i < corpora.size(); ++i) {
         const std::size_t before = store.size();
         Encoder encoder(config, data, store);
@@ -98,18 +126,21 @@ std::shared_ptr<ResponseSource> encode_responses(const TrainConfig& config, cons
             encoder.add(file);
         }
         weighted.push_back({store.size() - before, corpora[i].weight});
-        too_long += encoder.too_long();
+        left_out.too_long += encoder.left_out().too_long;
+        left_out.tied += encoder.left_out().tied;
         const std::string key = which == Part::Valid  ? "data.valid"
                                 : corpora.size() == 1 ? "data.train"
                                                       : fmt::format("data.train[{}]", i);
-        require_examples(config, key, corpora[i], weighted.back().examples, encoder.too_long());
+        require_examples(config, key, corpora[i], weighted.back().examples, encoder.left_out());
     }
-    say(fmt::format("{} data: {}, {} of {} tokens are of responses{}", which == Part::Valid ? "validation" : "training",
-                    counted(store.size(), "prompt"), fmt::group_digits(store.labelled()),
-                    fmt::group_digits(store.tokens()),
-                    too_long == 0 ? ""
-                                  : fmt::format("; left out: {} with more than \"training.max_length\" ({}) tokens",
-                                                too_long, config.training.max_length)));
+    const std::string left = left_out.text(config);
+    say(fmt::format("{} data: {}{}{}", which == Part::Valid ? "validation" : "training",
+                    counted(store.size(), "prompt"),
+                    traits(config.task).rolls_out
+                        ? ""
+                        : fmt::format(", {} of {} tokens are of responses", fmt::group_digits(store.labelled()),
+                                      fmt::group_digits(store.tokens())),
+                    left.empty() ? "" : "; left out: " + left));
     const auto seed = which == Part::Valid ? 0 : static_cast<std::uint64_t>(config.training.seed);
     return std::make_shared<ResponseSource>(std::move(store), std::move(weighted), seed);
 }

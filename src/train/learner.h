@@ -74,6 +74,7 @@ public:
     Backend& backend() const { return backend_; }
     const LearnerOptions& options() const { return options_; }
     const ModelConfig& model_config() const { return model_->config(); }
+    const Model& model() const { return *model_; }
     const Parameters& parameters() const { return parameters_; }
     Parameters& parameters() { return parameters_; }
     const Optimizer& optimizer() const { return optimizer_; }

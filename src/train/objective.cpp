@@ -83,17 +83,38 @@ LossSums preference_loss(Context& ctx, const Model& model, const DeviceBatch& ba
     return sums;
 }
 
+LossSums weighted_scores_loss(Context& ctx, const Model& model, const DeviceBatch& batch, const LossOptions& options) {
+    Backend& backend = ctx.backend;
+    const LossSums sums{.loss = numbers(backend, {1}), .nll = numbers(backend, {1})};
+    backend.run(Fill{.out = sums.loss});
+    backend.run(Fill{.out = sums.nll});
+    {
+        const Var scores = model.scores(ctx, model.predicted_states(ctx, batch));
+        if (ctx.tape != nullptr) {
+            HEADSCOPE_CHECK(batch.predicted.weights.defined() && !options.gradient_scale.defined(),
+                            "scores have weights, and their losses no scale");
+            scores.add_gradient(backend, batch.predicted.weights.reshape(scores.shape()));
+        }
+    }
+    Model::backward(ctx);
+    return sums;
+}
+
 }  // namespace
 
+Objective weighted_scores_objective() {
+    return {.loss = weighted_scores_loss};
+}
+
 Objective reward_objective() {
-    return {.loss = reward_loss, .measures = {kAccuracy, "margin", "better_reward", "worse_reward"}};
+    return {.loss = reward_loss, .measures = {"accuracy", "margin", "better_reward", "worse_reward"}};
 }
 
 Objective preference_objective(double beta) {
     return {.loss = [beta = static_cast<float>(beta)](
                         Context& ctx, const Model& model, const DeviceBatch& batch,
                         const LossOptions& options) { return preference_loss(ctx, model, batch, options, beta); },
-            .measures = {kAccuracy, "margin", "better_log_probability", "worse_log_probability"}};
+            .measures = {"accuracy", "margin", "better_log_probability", "worse_log_probability"}};
 }
 
 }  // namespace headscope

@@ -12,8 +12,6 @@
 
 namespace headscope {
 
-inline constexpr const char* kAccuracy = "accuracy";  // the measure that both comparisons have
-
 struct Objective {
     // With a tape it also runs the backward pass.
     std::function<LossSums(Context& ctx, const Model& model, const DeviceBatch& batch, const LossOptions& options)>
@@ -32,5 +30,9 @@ Objective reward_objective();
 // The same with the score beta (log P - log P of the reference), of whole responses (Rafailov et al., 2023). Needs
 // Comparisons::references, a model with one softmax over the vocabulary, and no dropout.
 Objective preference_objective(double beta);
+
+// The sum of the scores of the states that predict labels, each times the label's weight, which is the derivative of a
+// loss by that score. The loss itself is the caller's: its sum is 0.
+Objective weighted_scores_objective();
 
 }  // namespace headscope

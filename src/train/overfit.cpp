@@ -9,6 +9,7 @@
 #include "support/check.h"
 #include "support/counted.h"
 #include "train/first_model.h"
+#include "train/references.h"
 #include "train/step_options.h"
 
 namespace headscope {
@@ -18,9 +19,14 @@ double overfit_one_batch(Backend& backend, TrainConfig config, const TrainingDat
     constexpr double kRate = 5e-4;        // low enough for any model, high enough for a few hundred steps
     constexpr std::int64_t kWarmup = 30;  // Adam's second moments are unknown at first
     constexpr double kLearned = 0.02;     // nll per token: every token has a probability of 98 %
+    if (traits(config.task).rolls_out) {
+        throw Error(fmt::format("one batch cannot be overfitted in the \"task\" \"{}\", whose texts have no labels",
+                                name_of(config.task)));
+    }
     TrainingOptions& t = config.training;
     t.label_smoothing = 0.0;
     t.residual_dropout = t.embedding_dropout = t.attention_dropout = t.activation_dropout = 0.0;
+    add_references(backend, config, data, hooks.say);
     Learner learner = make_learner(backend, config, data, hooks);
     const std::unique_ptr<Batcher> batcher = make_batcher(t, data);
     say_start(learner, *batcher, config, data, hooks.say);

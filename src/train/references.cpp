@@ -16,13 +16,12 @@
 #include "train/step_options.h"
 
 namespace headscope {
-namespace {
+namespace {}  // namespace
 
-ModelDirectory open_reference(const TrainConfig& config, const TrainingData& data) {
-    ModelDirectory model = open_model(config.data.reference);
+void require_same_texts(const ModelDirectory& model, const TrainConfig& config, const TrainingData& data,
+                        const char* key) {
     const auto fail = [&](const std::string& problem) {
-        throw Error(
-            fmt::format("{}: the model of \"data.reference\" ('{}') {}", config.file, config.data.reference, problem));
+        throw Error(fmt::format("{}: the model of \"{}\" ('{}') {}", config.file, key, model.path, problem));
     };
     if (!traits(model.config.architecture).continues_text) {
         fail("is no causal language model");
@@ -35,14 +34,15 @@ ModelDirectory open_reference(const TrainConfig& config, const TrainingData& dat
         fail(fmt::format("reads texts of {} tokens, fewer than \"training.max_length\" ({}): lower that",
                          model.config.max_length, config.training.max_length));
     }
-    return model;
 }
-
-}  // namespace
 
 void add_references(Backend& backend, const TrainConfig& config, const TrainingData& data, const Log& say) {
     constexpr std::size_t kAtOnce = 1024;  // examples in memory
-    const ModelDirectory opened = open_reference(config, data);
+    if (!traits(config.task).compares || !traits(config.task).has_reference) {
+        return;
+    }
+    const ModelDirectory opened = open_model(config.data.reference);
+    require_same_texts(opened, config, data, "data.reference");
     const Arithmetic arithmetic = arithmetic_of(config, backend);
     const std::shared_ptr<const Parameters> parameters = read_parameters(backend, opened, arithmetic.storage);
     const std::unique_ptr<Model> model = make_model(opened.config, *parameters);

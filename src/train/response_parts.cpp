@@ -59,7 +59,7 @@ void write_lines(const std::string& file, const HoldOut& held, const WrittenReco
 DocumentParts split_responses(const std::string& file, Task task, const std::string& folder, std::uint64_t seed) {
     HoldOut held;
     std::unordered_set<std::string> prompts;
-    ResponseReader reader(file, traits(task).compares ? ResponseForm::Ranked : ResponseForm::Written);
+    ResponseReader reader(file, form_of(task));
     for (Responses responses; reader.next(responses);) {
         const std::string key = key_of(responses);
         held.add(key, key);
@@ -68,10 +68,12 @@ DocumentParts split_responses(const std::string& file, Task task, const std::str
         }
     }
     if (prompts.size() < kFewestPrompts) {
-        throw Error(fmt::format("'{}' holds {}: a training needs at least {}, some of them for validation", file,
-                                counted(prompts.size(), "different prompt"), kFewestPrompts));
+        throw Error(fmt::format("'{}' holds {}: a training needs at least {}{}", file,
+                                counted(prompts.size(), "different prompt"), kFewestPrompts,
+                                traits(task).rolls_out ? "" : ", some of them for validation"));
     }
-    held.choose({.valid = held_out_of(static_cast<std::int64_t>(reader.lines().number())), .seed = seed});
+    const auto lines = static_cast<std::int64_t>(reader.lines().number());
+    held.choose({.valid = traits(task).rolls_out ? 0 : held_out_of(lines), .seed = seed});
     const std::vector<std::string> names{"train.jsonl", "valid.jsonl"};
     const WrittenRecord record(folder);
     record.require_own(names);

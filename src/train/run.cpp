@@ -119,16 +119,16 @@ RunEnd Run::train() {
 // Also ends when the run has diverged. Leaves nothing in the learner's history.
 void Run::train_until_stopped() {
     const TrainingOptions& t = config_.training;
-    while (!finished() && !diverged() && !hooks_.stop_requested()) {
+    while ((!finished() && !diverged() && !hooks_.stop_requested()) || !source_->between()) {
         take_step();
-        if (state_.step % t.report_every == 0 || finished()) {
+        if (state_.step % t.report_every == 0 || (finished() && source_->between())) {
             report();
         }
         if (validator_ && t.validate_every > 0 && state_.step % t.validate_every == 0) {
             validate();
         }
         state_.checkpoint_due = state_.checkpoint_due || checkpoint_due();
-        const bool wanted = state_.checkpoint_due || stays(state_.step);
+        const bool wanted = (state_.checkpoint_due || stays(state_.step)) && source_->between();
         if (wanted) {
             collect();
         }
@@ -143,6 +143,7 @@ void Run::train_until_stopped() {
 
 void Run::take_step() {
     learning_rate_ = learning_rate(state_.step + 1);
+    source_->use_rate(learning_rate_);
     const TrainingStep step = source_->next();
     ++state_.step;
     std::vector<Batch> parts;
@@ -234,6 +235,7 @@ void Run::report() {
                         .minutes = done.minutes,
                         .memory_bytes = learner_.backend().memory().peak,
                         .flops = state_.flops,
+                        .of_source = source_->measures(),
                         .totals = state_.totals};
     if (hooks_.report) {
         hooks_.report(report);

@@ -123,6 +123,8 @@ private:
     bool stays(std::int64_t step) const;
     void checkpoint(bool was_due);
     void restore(const Checkpoint& checkpoint, Purpose purpose);
+    CheckpointTensors tensors();  // of the learner and of the source
+    void read_tensors(const Checkpoint& checkpoint);
     std::optional<Checkpoint> open_or_warn(std::int64_t step) const;
     std::vector<Checkpoint> checkpoints_to_average() const;
     RunIdentity identity() const;

@@ -39,8 +39,7 @@ bool Run::resume(Purpose purpose) {
     restore(checkpoint, purpose);
     if (best_is_of_other_text()) {
         measure_best_again();
-        checkpoint.read(learner_.backend(), tensors_of(learner_));
-        learner_.parameters().refresh_working();
+        read_tensors(checkpoint);
     }
     if (purpose == Purpose::Train && config_.training.tokens > 0 && state_.tokens == 0) {
         throw Error(
@@ -76,13 +75,24 @@ void Run::restore(const Checkpoint& checkpoint, Purpose purpose) {
     if (purpose == Purpose::Train) {  // otherwise the batches may have another size
         source_->set_state(state_.source);
     }
-    checkpoint.read(learner_.backend(), tensors_of(learner_));
-    learner_.parameters().refresh_working();
+    read_tensors(checkpoint);
     if (state_.loss_scale) {
         learner_.set_loss_scale(*state_.loss_scale);
     }
     learner_.set_updates(state_.updates);
     guard_.set_state(state_.guard);
+}
+
+CheckpointTensors Run::tensors() {
+    CheckpointTensors all = tensors_of(learner_);
+    all.others = source_->tensors();
+    return all;
+}
+
+void Run::read_tensors(const Checkpoint& checkpoint) {
+    checkpoint.read(learner_.backend(), tensors());
+    learner_.parameters().refresh_working();
+    source_->tensors_read();
 }
 
 bool Run::checkpoint_due() const {
@@ -104,7 +114,7 @@ void Run::checkpoint(bool was_due) {
         state_.note_kept(guard_.healthy(), config_.training.keep_last);
     }
     const std::string file = checkpoints_.file_of(state_.step);
-    write_checkpoint(learner_.backend(), file, tensors_of(learner_), to_json(state_, identity()));
+    write_checkpoint(learner_.backend(), file, tensors(), to_json(state_, identity()));
     checkpointed_ = state_.step;
     if (state_.totals.skipped_in_a_row == 0) {  // otherwise its weights may be the first bad ones
         std::vector<std::int64_t> steps = {state_.step};

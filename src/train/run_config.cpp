@@ -1,5 +1,6 @@
 #include "train/run_config.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -32,10 +33,15 @@ void make_names_absolute(nlohmann::json& json, const fs::path& base) {
             (item.value().is_array() && !item.value().empty() && item.value()[0].is_object())) {
             make_names_absolute(item.value(), base);
         } else if (item.key() == "source" || item.key() == "target" || item.key() == "tsv" || item.key() == "text" ||
-                   item.key() == "reference") {
+                   item.key() == "reference" || item.key() == "reward") {
             make_absolute(item.value(), base);
         }
     }
+}
+
+nlohmann::json::json_pointer path_of(std::string name) {
+    std::ranges::replace(name, '.', '/');
+    return nlohmann::json::json_pointer("/" + name);
 }
 
 }  // namespace
@@ -68,14 +74,26 @@ RunConfig RunConfig::of_run(const std::string& folder) {
     return {read_config_json(file), file};
 }
 
-void RunConfig::set_by(const char* option, const char* key, const nlohmann::json& value) {
-    set(key, value);
-    options_[key] = option;
+void RunConfig::set_at(const std::string& name, const nlohmann::json& value) {
+    json_[path_of(name)] = value;
+}
+
+std::int64_t RunConfig::number(const std::string& name, std::int64_t missing) const {
+    return json_.value(path_of(name), missing);
+}
+
+void RunConfig::set_by(const char* option, const std::string& name, const nlohmann::json& value) {
+    const std::string section = name.substr(0, name.find('.'));
+    if (!json_.contains(section)) {
+        options_[section] = option;  // which the task may not know
+    }
+    set_at(name, value);
+    options_[name] = option;
 }
 
 std::string RunConfig::with_options(std::string message) const {
     for (const auto& [key, option] : options_) {
-        const std::string name = fmt::format("\"training.{}\"", key);
+        const std::string name = fmt::format("\"{}\"", key);
         for (std::size_t at = message.find(name); at != std::string::npos; at = message.find(name, at)) {
             at += name.size();
             const bool has_value = message.compare(at, 2, " (") == 0;

@@ -25,10 +25,10 @@ public:
 
     // Sets "training.<key>".
     void set(const char* key, const nlohmann::json& value) { json_["training"][key] = value; }
-    // Sets "data.<key>".
-    void set_data(const char* key, const nlohmann::json& value) { json_["data"][key] = value; }
-    // Sets "training.<key>" for an option of the command line, which errors about the key then name.
-    void set_by(const char* option, const char* key, const nlohmann::json& value);
+    // Sets a key by its full name, such as "data.template".
+    void set_at(const std::string& name, const nlohmann::json& value);
+    // The same for an option of the command line, which errors about the key then name.
+    void set_by(const char* option, const std::string& name, const nlohmann::json& value);
     void unset(const char* key) { json_["training"].erase(key); }
     // Runs `work`, whose errors name these options.
     template <class Work>
@@ -46,6 +46,8 @@ public:
     // '"training.steps" (4)' becomes '"training.steps" (--steps: 4)', and '"training.steps"' '"training.steps"
     // (--steps)'.
     std::string with_options(std::string message) const;
+    // A whole number by its full name.
+    std::int64_t number(const std::string& name, std::int64_t missing) const;
     std::int64_t count(const char* key) const { return json_["training"].value(key, std::int64_t{0}); }
     const std::string& file() const { return file_; }
     TrainConfig parsed() const;  // and checked
@@ -56,7 +58,7 @@ public:
 private:
     nlohmann::json json_;
     std::string file_;
-    std::map<std::string, std::string> options_;  // by the key that they set
+    std::map<std::string, std::string> options_;  // by the full name of the key that they set
 };
 
 }  // namespace headscope

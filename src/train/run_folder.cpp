@@ -44,6 +44,8 @@ constexpr std::array kFiles = {"log.jsonl",
                                "data/valid.target",
                                "data/train.text",
                                "data/valid.text",
+                               "data/train.jsonl",
+                               "data/valid.jsonl",
                                "data/.headscope-written.json"};
 // Written later.
 constexpr const char* kLockFile = "lock";

@@ -153,6 +153,7 @@ std::map<std::string, double> Report::measures() const {
     for (auto& [name, value] : means) {
         value = per(value, totals.divisor);
     }
+    means.insert(of_source.begin(), of_source.end());
     return means;
 }
 

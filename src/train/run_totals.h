@@ -59,16 +59,17 @@ struct Report {
     std::int64_t step = 0;
     double epoch = 0.0;
     double learning_rate = 0.0;
-    double minutes_left = -1.0;        // negative: unknown
-    double loss_scale = 0.0;           // 0: none
-    double minutes = 0.0;              // of training, over all starts
-    std::size_t memory_bytes = 0;      // peak of the device since this process started
-    std::optional<double> flops = {};  // of all steps, see TrainingState::flops
+    double minutes_left = -1.0;                    // negative: unknown
+    double loss_scale = 0.0;                       // 0: none
+    double minutes = 0.0;                          // of training, over all starts
+    std::size_t memory_bytes = 0;                  // peak of the device since this process started
+    std::optional<double> flops = {};              // of all steps, see TrainingState::flops
+    std::map<std::string, double> of_source = {};  // StepSource::measures()
     RunTotals totals;
 
     double loss() const;  // means over the interval, per target token unless the steps have other divisors
     double nll() const;
-    std::map<std::string, double> measures() const;
+    std::map<std::string, double> measures() const;  // with those of the source
     double tokens_per_second() const;
     std::string line() const;
     nlohmann::json json() const;

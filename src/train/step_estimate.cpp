@@ -49,8 +49,7 @@ public:
         found.bytes = rehearsal_.memory_of(step_.part_tokens);
         for (int i = 0; i < kWarm + kTimed; ++i) {
             const std::vector<Batch> parts =
-                batcher != nullptr ? batcher->micro_batches(batcher->next().examples, part_budget(options_))
-                                   : typical_step();
+                batcher != nullptr ? rehearsal_.parts_of(batcher->next().examples) : typical_step();
             const double taken = rehearsal_.run(parts);
             if (i >= kWarm) {
                 add(count_.of(parts), found.flops);

@@ -3,28 +3,91 @@
 #include <algorithm>
 #include <chrono>
 
+#include "data/batcher.h"
 #include "model/family.h"
+#include "train/rollouts.h"
 #include "train/step_options.h"
 
 namespace headscope {
+
+namespace {
+
+LearnerOptions options_of(const TrainConfig& config, const Arithmetic& arithmetic) {
+    LearnerOptions options = learner_options(config.training, arithmetic);
+    options.objective = config.objective();
+    return options;
+}
+
+// The ids as a text to learn, or as two responses of which the first is better.
+Example example_of(const std::vector<std::int32_t>& ids, bool compares) {
+    Example example{.target = ids, .labels = ids};
+    if (compares) {
+        example.target.insert(example.target.end(), ids.begin(), ids.end());
+        example.labels = example.target;
+        example.starts = {0, static_cast<std::int32_t>(ids.size())};
+        example.ranks = {1, 2};
+    }
+    return example;
+}
+
+}  // namespace
 
 StepRehearsal::StepRehearsal(Backend& backend, const TrainConfig& config, const ModelConfig& model,
                              const Arithmetic& arithmetic)
     : backend_(backend),
       options_(config.training),
+      task_(traits(config.task)),
       frame_(frame_of(model, config.data.languages)),
       before_(backend.memory().live),
-      learner_(backend, model, learner_options(config.training, arithmetic)),
-      kept_(backend.memory().live - before_) {}
+      learner_(backend, model, options_of(config, arithmetic)) {
+    if (task_.rolls_out) {
+        const std::size_t alone = backend.memory().live;
+        add_judges(config, arithmetic);
+        others_ = backend.memory().live - alone;
+    }
+    kept_ = backend.memory().live - before_;
+}
+
+// The other models of a training on rollouts, as if the reward model had the shape of the policy.
+void StepRehearsal::add_judges(const TrainConfig& config, const Arithmetic& arithmetic) {
+    ModelConfig scoring = learner_.model_config();
+    frozen_.push_back(std::make_unique<Parameters>(backend_, scoring, false, arithmetic.storage));
+    scoring.output.head = OutputHead::Scalar;
+    frozen_.push_back(std::make_unique<Parameters>(backend_, scoring, false, arithmetic.storage));
+    if (config.rollouts.advantage == AdvantageForm::Generalised) {
+        values_ = std::make_unique<Learner>(backend_, scoring, value_options(config.training, arithmetic));
+    }
+}
 
 double StepRehearsal::run(const std::vector<Batch>& parts) {
     constexpr double kRate = 1e-6;  // diverged weights could change the time
     backend_.synchronize();
     const auto start = std::chrono::steady_clock::now();
     learner_.step(parts, ++steps_, kRate);
+    if (values_) {
+        values_->step(parts, steps_, kRate);
+        values_->take_history();
+    }
     learner_.take_history();
     backend_.synchronize();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// With what a training would compute for them first.
+void StepRehearsal::complete(std::vector<Example>& examples) const {
+    for (Example& example : examples) {
+        if (task_.compares && task_.has_reference) {
+            example.references.assign(example.ranks.size(), 0.0F);
+        }
+        if (task_.rolls_out) {
+            example.weights.assign(example.labels.size(), 1.0F);
+        }
+    }
+}
+
+std::vector<Batch> StepRehearsal::parts_of(std::vector<Example> examples) const {
+    complete(examples);
+    return micro_batches(examples, frame_, step_budget(options_).padding(), part_budget(options_));
 }
 
 Batch StepRehearsal::sentences(std::int64_t tokens, std::int64_t length) const {
@@ -40,8 +103,9 @@ Batch StepRehearsal::sentences(std::int64_t tokens, std::int64_t length) const {
         }
         return ids;
     };
+    const std::int64_t texts = task_.compares ? 2 : 1;  // of an example
     std::vector<Example> pairs;
-    for (std::int64_t i = 0; i < std::max<std::int64_t>(tokens / padding.of(length), 1); ++i) {
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(tokens / padding.of(length) / texts, 1); ++i) {
         if (pair) {
             pairs.push_back({side(model.source_vocabulary, i, length - frame_.around_source()),
                              side(model.target_vocabulary, i, length - frame_.around_target())});
@@ -49,10 +113,10 @@ Batch StepRehearsal::sentences(std::int64_t tokens, std::int64_t length) const {
                 pairs.back().labels = pairs.back().target;
             }
         } else {
-            const std::vector<std::int32_t> ids = side(model.target_vocabulary, i, length);
-            pairs.push_back({.target = ids, .labels = ids});
+            pairs.push_back(example_of(side(model.target_vocabulary, i, length), task_.compares));
         }
     }
+    complete(pairs);
     return make_batch(pairs, frame_, 0, padding);
 }
 

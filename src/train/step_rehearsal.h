@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,8 @@ public:
 
     // Runs a whole step over these parts and returns its seconds. The weights are useless afterwards.
     double run(const std::vector<Batch>& parts);
+    // Examples of the training's text as parts of a step. Those that are compared need no references.
+    std::vector<Batch> parts_of(std::vector<Example> examples) const;
     // The most memory of a step over `tokens` padded tokens of each side, without kept_bytes(): all its sentences have
     // the configuration's greatest length. nullopt: more than the device has.
     std::optional<std::size_t> memory_of(std::int64_t tokens);
@@ -31,14 +34,22 @@ public:
     TrainingFlops flops() const { return {learner_.model_config(), learner_.parameters().total()}; }
     const Parameters& parameters() const { return learner_.parameters(); }
     std::size_t kept_bytes() const { return kept_; }
+    bool learns_values() const { return values_ != nullptr; }
+    std::size_t other_bytes() const { return others_; }  // of kept_bytes(), for other models than the one that learns
 
 private:
+    void add_judges(const TrainConfig& config, const Arithmetic& arithmetic);
+    void complete(std::vector<Example>& examples) const;
+
     Backend& backend_;
     TrainingOptions options_;
+    TaskTraits task_;
     Frame frame_;
     std::size_t before_;
     Learner learner_;
-    std::size_t kept_;
+    std::unique_ptr<Learner> values_;                  // of rollouts with a model of values
+    std::vector<std::unique_ptr<Parameters>> frozen_;  // of rollouts: the reference and the reward model
+    std::size_t others_ = 0, kept_ = 0;
     std::int64_t steps_ = 0;
 };
 

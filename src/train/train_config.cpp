@@ -114,9 +114,9 @@ Schedule TrainConfig::schedule(const ModelConfig& of) const {
 }
 
 Objective TrainConfig::objective() const {
-    return traits(task).gives_scores    ? reward_objective()
-           : traits(task).has_reference ? preference_objective(training.beta)
-                                        : Objective();
+    return traits(task).gives_scores ? reward_objective()
+           : traits(task).compares   ? preference_objective(training.beta)
+                                     : Objective();
 }
 
 nlohmann::json TrainConfig::identity() const {
@@ -132,6 +132,9 @@ nlohmann::json TrainConfig::identity() const {
         json["task"] = name_of(task);
     }
     json.update(identity_of(training));
+    if (traits(task).rolls_out) {
+        json.update(identity_of(rollouts));
+    }
     json.update(data.identity());
     return json;
 }
@@ -165,6 +168,12 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     config.data = parse_data_config(reader.child("data"), file, base, config.task);
     config.tokenizer = parse_tokenizer(reader.child("tokenizer"), file);
     config.training = parse_training_options(reader.child("training"), file);
+    if (traits(config.task).rolls_out) {
+        config.rollouts =
+            parse_rollout_options(reader.has("rollouts") ? reader.child("rollouts") : nlohmann::json::object(), file);
+        const std::int64_t of_rollout = config.rollouts.epochs * config.rollouts.minibatches;
+        config.training.steps = (config.training.steps + of_rollout - 1) / of_rollout * of_rollout;
+    }
     if (!traits(config.task).has_source) {
         config.training.source_tokens = config.training.target_tokens;  // there is no source
     }
@@ -281,6 +290,37 @@ void check_smoothing_of_comparisons(const TrainConfig& config) {
     }
 }
 
+void check_rollouts(const TrainConfig& config) {
+    const TrainingOptions& t = config.training;
+    const auto fail = [&](const std::string& problem) { throw Error(fmt::format("{}: {}", config.file, problem)); };
+    if (!config.data.valid.empty()) {
+        fail("\"data.valid\" holds prompts, which have no loss to validate: leave it out");
+    }
+    if (t.label_smoothing != 0.0) {
+        fail(fmt::format("\"training.label_smoothing\" must be 0 for rollouts, got {}", t.label_smoothing));
+    }
+    if (t.precision == Precision::F16) {
+        fail(
+            "\"training.precision\" (--precision) \"f16\" is not for rollouts, whose weights of tokens have no loss "
+            "scale: use \"bf16\" or \"f32\"");
+    }
+    for (const CorpusFiles& corpus : config.data.train) {
+        if (corpus.weight != 1.0) {
+            fail(fmt::format("\"weight\" of a corpus must be 1 for rollouts, which take each prompt as often, got {}",
+                             corpus.weight));
+        }
+    }
+    if (t.find_batch) {
+        fail(
+            "\"training.source_tokens\" cannot be \"auto\" for rollouts, a step of which is one of "
+            "\"rollouts.minibatches\"");
+    }
+    if (config.rollouts.max_tokens >= t.max_length) {
+        fail(fmt::format("\"rollouts.max_tokens\" ({}) leaves no room for a prompt in \"training.max_length\" ({})",
+                         config.rollouts.max_tokens, t.max_length));
+    }
+}
+
 void check_responses_task(const TrainConfig& config) {
     const char* name = name_of(config.task);
     const TrainingOptions& t = config.training;
@@ -296,6 +336,9 @@ void check_responses_task(const TrainConfig& config) {
     }
     if (traits(config.task).compares) {
         check_smoothing_of_comparisons(config);
+    }
+    if (traits(config.task).rolls_out) {
+        check_rollouts(config);
     }
     if (!traits(config.task).has_reference) {
         return;
@@ -344,10 +387,11 @@ void check_train_config(const TrainConfig& config) {
     if (traits(config.task).reads_replies) {
         check_responses_task(config);
     }
-    if (config.training.beta != TrainingOptions{}.beta && !traits(config.task).has_reference) {
+    if (config.training.beta != TrainingOptions{}.beta &&
+        !(traits(config.task).compares && traits(config.task).has_reference)) {
         throw Error(
-            fmt::format("{}: \"training.beta\" ({}) weighs the distance from a reference model, which the \"task\" "
-                        "\"{}\" does not have: leave it out",
+            fmt::format("{}: \"training.beta\" ({}) weighs the distance from a reference model in comparisons, which "
+                        "the \"task\" \"{}\" does not make: leave it out",
                         config.file, config.training.beta, name_of(config.task)));
     }
     if (config.training.smoothing_towards == SmoothingTowards::Unigram &&

@@ -12,6 +12,7 @@
 #include "model/config.h"
 #include "text/tokenizer.h"
 #include "train/data_config.h"
+#include "train/rollout_options.h"
 #include "train/schedule.h"
 #include "train/training_options.h"
 
@@ -39,6 +40,7 @@ struct TrainConfig {
     DataConfig data;
     TokenizerOptions tokenizer;
     TrainingOptions training;
+    RolloutOptions rollouts = {};
 
     // The configuration of the model, given the vocabularies or their sizes and the id of the mask, if it needs one.
     ModelConfig model_config(const Tokenizer& source, const Tokenizer& target) const;

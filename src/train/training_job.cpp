@@ -17,6 +17,7 @@
 #include "train/first_model.h"
 #include "train/references.h"
 #include "train/response_parts.h"
+#include "train/rollouts.h"
 #include "train/step_rehearsal.h"
 #include "train/text_parts.h"
 
@@ -153,9 +154,6 @@ TokenizerOrigin TrainingJob::tokenizers(bool reuse) const {
 
 void TrainingJob::prepare_data(const std::string& folder, const RunFolder* resumed) {
     data_ = prepare_training_data(config_, folder, tokenizers(resumed != nullptr), say_);
-    if (traits(config_.task).has_reference && request_.purpose == Purpose::Train) {
-        add_references(*backend_, config_, data_, say_);
-    }
     if (config_.training.find_batch) {
         RunConfig found = *given_;
         const std::int64_t tokens = resumed != nullptr ? resumed->recorded_batch() : find_batch();
@@ -166,8 +164,14 @@ void TrainingJob::prepare_data(const std::string& folder, const RunFolder* resum
 }
 
 TrainingResult TrainingJob::train(RunFolder& folder, bool resumed, const RunHooks& hooks) {
+    if (request_.purpose == Purpose::Train) {
+        add_references(*backend_, config_, data_, say_);
+    }
     Learner learner = make_learner(*backend_, config_, data_, hooks);
     std::unique_ptr<StepSource> source = request_.source ? request_.source(data_) : nullptr;
+    if (!source && traits(config_.task).rolls_out && request_.purpose == Purpose::Train) {
+        source = std::make_unique<Rollouts>(learner, config_, data_, say_);
+    }
     Run run(learner, config_, std::exchange(data_, {}), folder.path(), hooks, std::move(source));
     if (!request_.from.empty()) {
         run.begin_from(request_.from);
@@ -194,7 +198,7 @@ RunInputs TrainingJob::inputs() const {
     RunInputs inputs = request_.inputs;
     inputs.splits_texts = request_.texts.given();
     inputs.files.add({request_.texts.source, request_.texts.target, request_.texts.text, request_.from});
-    inputs.files.add({config_.data.reference});
+    inputs.files.add({config_.data.reference, config_.data.reward});
     std::vector<CorpusFiles> corpora = config_.data.train;
     corpora.push_back(config_.data.valid);
     for (const CorpusFiles& corpus : corpora) {

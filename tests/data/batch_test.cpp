@@ -241,7 +241,7 @@ TEST_CASE("weights belong to the tokens to predict", "[batch]") {
     const Frame frame{.target_begin = {22}};
     const Batch batch = make_batch(std::span<const Example>(pairs), frame, 0, {.multiple = 5});
     CHECK(batch.predicted.classes == Ids{-1, 9, 8, 2, -1, -1, 7, 2, -1, -1});
-    CHECK(batch.predicted.weights == std::vector<float>{1, 0.5F, -1, 0, 1, 1, 1, 1, 1, 1});
+    CHECK(batch.predicted.weights == std::vector<float>{0, 0.5F, -1, 0, 0, 0, 1, 1, 0, 0});
     CHECK(batch.predicted.count == 5);
     RecordingBackend backend;
     CHECK(to_host<float>(backend, upload(backend, batch).predicted.weights) == batch.predicted.weights);
@@ -276,8 +276,8 @@ TEST_CASE("targets are distributed over the clusters of an adaptive output", "[b
     CHECK(parts[1].order == Ids{0, 1, -1, -1, -1, -1, -1, -1});
     CHECK(parts[1].count == 2);
     CHECK(parts[2].rows == Ids{1, 4, 0, 0, 0, 0, 0, 0});
-    CHECK(parts[0].weights == std::vector<float>{1, 2, 3, 4, 5, 6, 7});
-    CHECK(parts[1].weights == std::vector<float>{3, 6, 1, 1, 1, 1, 1, 1});
-    CHECK(parts[2].weights == std::vector<float>{2, 5, 1, 1, 1, 1, 1, 1});
+    CHECK(parts[0].weights == std::vector<float>{1, 2, 3, 0, 5, 6, 7});
+    CHECK(parts[1].weights == std::vector<float>{3, 6, 0, 0, 0, 0, 0, 0});
+    CHECK(parts[2].weights == std::vector<float>{2, 5, 0, 0, 0, 0, 0, 0});
     CHECK(parts[2].classes == Ids{0, 2, -1, -1, -1, -1, -1, -1});
 }

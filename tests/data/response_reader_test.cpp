@@ -52,6 +52,8 @@ TEST_CASE("ranked responses have ranks, and those that are as good have the same
     const Responses ranked = parsed(R"({"prompt": "P", "ranked": ["a", ["b", "c"], "d"]})", ResponseForm::Ranked);
     CHECK(ranked.texts == std::vector<std::string>{"a", "b", "c", "d"});
     CHECK(ranked.ranks == std::vector<std::int32_t>{1, 2, 2, 3});
+    CHECK_FALSE(ranked.tied());
+    CHECK(parsed(R"({"prompt": "P", "ranked": [["a", "b"]]})", ResponseForm::Ranked).tied());
     const Responses two = parsed(R"({"prompt": "P", "chosen": "a", "rejected": "b"})", ResponseForm::Any);
     CHECK(two.texts == std::vector<std::string>{"a", "b"});
     CHECK(two.ranks == std::vector<std::int32_t>{1, 2});
@@ -74,8 +76,8 @@ TEST_CASE("each mistake in a line is named with its place", "[responses]") {
          {R"({"prompt": [{"role": "user"}], "response": "b"})", ResponseForm::Written, "content\" is missing"},
          {R"({"messages": [{"role": "user", "content": "x"}]})", ResponseForm::Written,
           "must end with a message of the assistant"},
-         {R"({"prompt": "a", "ranked": ["b"]})", ResponseForm::Ranked, "no two responses have different ranks"},
-         {R"({"prompt": "a", "ranked": [["b", "c"]]})", ResponseForm::Ranked, "no two responses have different ranks"},
+         {R"({"prompt": "a", "ranked": ["b"]})", ResponseForm::Ranked, "a ranking of one response says nothing"},
+         {R"({"prompt": "a", "ranked": []})", ResponseForm::Ranked, "a ranking of one response says nothing"},
          {R"({"prompt": "a", "ranked": ["b", "c", "b"]})", ResponseForm::Ranked, "a response is ranked twice: \"b\""},
          {R"({"prompt": "a", "ranked": ["b", [], "c"]})", ResponseForm::Ranked, "\"ranked\" has an empty list"},
          {R"({"prompt": "a", "chosen": "b"})", ResponseForm::Ranked, "\"rejected\" is missing"},

@@ -58,7 +58,7 @@ TEST_CASE("a job is what a training in a folder is, also when it is stopped and 
 TEST_CASE("a job applies its caller's changes, and asks for checkpoints where it needs them", "[training_job]") {
     const TemporaryFolder folder;
     TrainingRequest request = digits_request(folder, write_digits(folder), "out");
-    request.adjust = [](RunConfig& config) { config.set_by("--steps", "steps", 3); };
+    request.adjust = [](RunConfig& config) { config.set_by("--steps", "training.steps", 3); };
     std::string said;
     request.resume = true;
     const TrainingResult result = run(request, {.say = [&](const std::string& line) { said += line + "\n"; }});

@@ -1,5 +1,6 @@
 #include "cli/score/scored_responses.h"
 
+#include <cmath>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/json_output.h"
 #include "cli/opened_engine.h"
+#include "cli/response_template.h"
 #include "cli/score/calibration_picture.h"
 #include "cli/score/evaluation_report.h"
 #include "data/response_encoder.h"
@@ -19,7 +21,6 @@
 #include "infer/response_scores.h"
 #include "io/input_files.h"
 #include "model/frame_of_config.h"
-#include "model/model_chat.h"
 #include "options/progress.h"
 #include "support/check.h"
 #include "support/usage_error.h"
@@ -37,12 +38,12 @@ struct ScoredResponses {
 // Reads a file some lines at a time, and scores them as their model was trained.
 class Scorer {
 public:
-    Scorer(const CommonOptions& common, const std::string& file, ResponseForm form, std::int64_t batch_tokens)
+    Scorer(const CommonOptions& common, const ResponsesFile& file, ResponseForm form, std::int64_t batch_tokens)
         : models_(common.find_models()),
           opened_(common, models_),
           frame_(frame_of(opened_.directory().config)),
-          encoder_(opened_.directory().target_tokenizer, frame_, template_of(opened_.directory())),
-          reader_(file, form),
+          encoder_(opened_.directory().target_tokenizer, frame_, response_template(opened_.directory(), file.chat)),
+          reader_(file.path, form),
           batch_tokens_(batch_tokens) {
         if (models_.size() > 1) {
             throw UsageError("responses are scored by one model: give one --model");
@@ -76,17 +77,6 @@ public:
     bool rewards() const { return opened_.directory().config.output.head == OutputHead::Scalar; }
 
 private:
-    static std::string template_of(const ModelDirectory& model) {
-        if (has_chat_template(model)) {
-            return model.decoding->at(kChatKey).get<std::string>();
-        }
-        if (model.decoding && model.decoding->contains(kChatKey)) {
-            log_line(fmt::format("headscope: {} has an unknown chat template: responses just follow their prompts",
-                                 model.path));
-        }
-        return kNoTemplate;
-    }
-
     void score(std::vector<ScoredResponses>& some) {
         std::vector<Example> examples;
         for (const ScoredResponses& one : some) {
@@ -99,6 +89,12 @@ private:
         });
         for (std::size_t i = 0; i < some.size(); ++i) {
             some[i].scores = std::move(scores[i]);
+            for (const double score : some[i].scores) {
+                if (!std::isfinite(score)) {
+                    throw Error(fmt::format("{} line {}: the score of a response is {}: the model is broken", name(),
+                                            some[i].line, score));
+                }
+            }
         }
     }
 
@@ -134,8 +130,8 @@ std::string ranking_table(const RankingEvaluation& evaluation) {
 
 }  // namespace
 
-void print_response_scores(const CommonOptions& common, const std::string& file, std::int64_t batch_tokens) {
-    refuse_inputs(common, file, "");
+void print_response_scores(const CommonOptions& common, const ResponsesFile& file, std::int64_t batch_tokens) {
+    refuse_inputs(common, file.path, "");
     Scorer scorer(common, file, ResponseForm::Any, batch_tokens);
     const char* key = scorer.rewards() ? "rewards" : "log_probabilities";
     bool any = false;
@@ -153,9 +149,9 @@ void print_response_scores(const CommonOptions& common, const std::string& file,
     }
 }
 
-void evaluate_ranked(const CommonOptions& common, const std::string& file, std::int64_t batch_tokens,
+void evaluate_ranked(const CommonOptions& common, const ResponsesFile& file, std::int64_t batch_tokens,
                      const std::string& calibration, const ResultOrigin& origin) {
-    refuse_inputs(common, file, calibration);
+    refuse_inputs(common, file.path, calibration);
     Scorer scorer(common, file, ResponseForm::Ranked, batch_tokens);
     RankingEvaluation evaluation;
     ProgressMeter progress("prompt");
@@ -166,8 +162,8 @@ void evaluate_ranked(const CommonOptions& common, const std::string& file, std::
         progress.done(evaluation.prompts);
     }
     progress.clear();
-    if (evaluation.prompts == 0) {
-        throw Error(scorer.name() + " has no ranked responses to evaluate");
+    if (evaluation.choices.tokens() == 0) {
+        throw Error(scorer.name() + " has no two responses of which one is better");
     }
     if (!calibration.empty()) {
         write_calibration(evaluation.choices, scorer.models(), calibration);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
@@ -16,6 +15,7 @@
 #include "model/model_directory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "options/text_options.h"
 #include "support/check.h"
 #include "support/usage_error.h"
 #include "train/train_config.h"
@@ -199,17 +199,27 @@ void add_changes(CLI::App& command, TrainOptions& options) {
         .add_option("--validate-bleu", options.given.validate_bleu,
                     "At each validation, also print greedy BLEU of the first N held-out pairs; 0: none")
         ->check(whole_number(0, kMany));
-    std::vector<std::string> templates = chat_template_names();
-    templates.insert(templates.begin(), kNoTemplate);
+    add_response_template(command, options.given.chat)->excludes(finish)->default_str("the --from model's");
     command
-        .add_option(
-            "--template", options.given.chat,
-            fmt::format("Chat template of prompts and responses; with none a response just follows its prompt:\n{}",
-                        fmt::join(templates, ", ")))
-        ->type_name("NAME")
+        .add_option_function<std::string>(
+            "--reward",
+            [&options](const std::string& folder) {
+                options.given.reward = model_folder(named_model(folder, options.common.search_path));
+            },
+            "Of --task ppo: the model or training whose scores the responses are to earn, of --task reward")
+        ->type_name("FOLDER")
         ->excludes(finish)
-        ->check(CLI::IsMember(templates).description(""))  // too long for the line of the option
-        ->default_str("the --from model's");
+        ->check(not_empty);
+    command
+        .add_option("--kl", options.given.kl,
+                    "Of --task ppo: the price of each nat by which it leaves its reference (default: 0.05)")
+        ->excludes(finish)
+        ->check(real_number(0.0, 1000.0));
+    command
+        .add_option("--learning-rate", options.given.learning_rate,
+                    "Learning rate at its highest, at the end of the warm-up (default: the configuration's)")
+        ->excludes(finish)
+        ->check(real_number(1e-12, 1000.0));
     command
         .add_option("--beta", options.given.beta,
                     "Of --task dpo: how strongly the model is kept near its reference (default: 0.1)")

@@ -1,5 +1,6 @@
 #include "cli/train/train_request.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,7 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "model/config.h"
 #include "support/check.h"
+#include "support/usage_error.h"
+#include "train/schedule.h"
+#include "train/training_options.h"
 
 namespace headscope {
 namespace {
@@ -47,7 +52,7 @@ void replace_limits(const ConfigOptions& options, RunConfig& config) {
         }
         config.unset(key);
         if (value) {
-            config.set_by(option, key, *value);
+            config.set_by(option, fmt::format("training.{}", key), *value);
         }
     };
     replace("--steps", "steps", options.steps);
@@ -60,16 +65,32 @@ void replace_limits(const ConfigOptions& options, RunConfig& config) {
     }
 }
 
+// The rate is highest at the end of the warm-up.
+void set_learning_rate(double highest, RunConfig& config) {
+    const auto warmup = config.number("training.warmup_steps", TrainingOptions{}.warmup_steps);
+    const Schedule schedule{.d_model = config.number("model.d_model", ModelConfig{}.d_model), .warmup_steps = warmup};
+    config.set_by("--learning-rate", "training.learning_rate_scale", highest / schedule(warmup));
+}
+
 void apply(const ConfigOptions& options, RunConfig& config) {
     replace_limits(options, config);
-    if (options.validate_bleu) {
-        config.set_by("--validate-bleu", "validate_bleu", *options.validate_bleu);
+    if (options.learning_rate) {
+        set_learning_rate(*options.learning_rate, config);
     }
-    if (options.chat) {
-        config.set_data("template", *options.chat);
+    if (options.validate_bleu) {
+        config.set_by("--validate-bleu", "training.validate_bleu", *options.validate_bleu);
+    }
+    if (!options.chat.empty()) {
+        config.set_by("--template", "data.template", options.chat);
+    }
+    if (!options.reward.empty()) {
+        config.set_by("--reward", "data.reward", std::filesystem::absolute(options.reward).lexically_normal().string());
+    }
+    if (options.kl) {
+        config.set_by("--kl", "rollouts.kl", *options.kl);
     }
     if (options.beta) {
-        config.set_by("--beta", "beta", *options.beta);
+        config.set_by("--beta", "training.beta", *options.beta);
     }
     if (options.watch_gradients) {
         config.set("watch_gradients", true);
@@ -78,14 +99,14 @@ void apply(const ConfigOptions& options, RunConfig& config) {
         config.set("tensorboard", true);
     }
     if (options.precision) {
-        config.set_by("--precision", "precision", name_of(*options.precision));
+        config.set_by("--precision", "training.precision", name_of(*options.precision));
         config.unset("compute");  // an older form of "precision"
     }
     if (options.batch) {
         const bool find = *options.batch == "auto";
         const nlohmann::json tokens = find ? nlohmann::json("auto") : nlohmann::json(std::stoll(*options.batch));
-        config.set_by("--batch", "source_tokens", tokens);
-        config.set_by("--batch", "target_tokens", tokens);
+        config.set_by("--batch", "training.source_tokens", tokens);
+        config.set_by("--batch", "training.target_tokens", tokens);
     }
 }
 
@@ -96,6 +117,10 @@ TrainingRequest request_of(const TrainOptions& options) {
     if (options.overfit) {  // the limits are those of a run
         given.steps = given.tokens = std::nullopt;
         given.epochs = given.minutes = std::nullopt;
+    }
+    if (given.texts.given() && traits(given.texts.task).rolls_out && given.reward.empty()) {
+        throw UsageError(fmt::format("--task {} needs a model that scores responses: name it with --reward",
+                                     name_of(given.texts.task)));
     }
     const InputFiles none(options.common.open.settings);
     TrainingRequest request{.texts = given.texts,

@@ -19,8 +19,9 @@ struct ConfigOptions {
     std::optional<Precision> precision;
     std::optional<std::string> batch;  // "auto" or a number
     std::optional<std::int64_t> steps, tokens, validate_bleu;
-    std::optional<double> epochs, minutes, beta;
-    std::optional<std::string> chat;  // the template of prompts and responses
+    std::optional<double> epochs, minutes, learning_rate, beta, kl;
+    std::string chat = {};    // the template of prompts and responses; "": the configuration's
+    std::string reward = {};  // model directory that scores rollouts; "": the configuration's
     bool watch_gradients = false;
     bool tensorboard = false;
 };
