@@ -21,6 +21,7 @@ void add_trees_command(CLI::App& app);
 void add_translate_command(CLI::App& app, const OpenOptions& open_options);
 void add_complete_command(CLI::App& app, const OpenOptions& open_options);
 void add_chat_command(CLI::App& app, const OpenOptions& open_options);
+void add_rank_command(CLI::App& app, const OpenOptions& open_options);
 void add_fill_command(CLI::App& app, const OpenOptions& open_options);
 void add_score_command(CLI::App& app, const OpenOptions& open_options);
 void add_compare_command(CLI::App& app, const OpenOptions& open_options);

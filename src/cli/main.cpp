@@ -25,6 +25,7 @@ void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int
     add_translate_command(app, open_options);
     add_complete_command(app, open_options);
     add_chat_command(app, open_options);
+    add_rank_command(app, open_options);
     add_fill_command(app, open_options);
     add_score_command(app, open_options);
     add_evaluate_command(app, open_options, count, words);

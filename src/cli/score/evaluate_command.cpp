@@ -29,6 +29,7 @@
 #include "options/decoding_flags.h"
 #include "options/option_values.h"
 #include "options/progress.h"
+#include "options/text_options.h"
 #include "paint/picture_file.h"
 #include "support/check.h"
 #include "support/usage_error.h"
@@ -41,7 +42,8 @@ struct EvaluateOptions {
     TestSetFiles files;
     EvaluatedText text;
     BleuOptions bleu;
-    std::string output, calibration, ranked;
+    std::string output, calibration;
+    ResponsesFile ranked;
     bool by_length = false;
 };
 
@@ -181,7 +183,7 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
 }
 
 // --text, --documents and --ranked, without all options of the command that have no meaning for a language model.
-void add_text(CLI::App& command, EvaluatedText& text, std::string& ranked) {
+void add_text(CLI::App& command, EvaluatedText& text, ResponsesFile& ranked) {
     const std::vector<CLI::Option*> others = command.get_options({});
     command.option_defaults()->group("Data");
     CLI::Option* file =
@@ -193,11 +195,12 @@ void add_text(CLI::App& command, EvaluatedText& text, std::string& ranked) {
         ->needs(file);
     CLI::Option* responses =
         command
-            .add_option("--ranked", ranked,
+            .add_option("--ranked", ranked.path,
                         "Ranked responses to prompts, one JSON object per line, for a reward model "
                         "or another causal model")
             ->type_name("FILE")
             ->excludes(file);
+    add_response_template(command, ranked.chat)->needs(responses);
     const std::vector<std::string> shared{"--help",      "--model",        "--device",
                                           "--precision", "--batch-tokens", "--calibration"};
     for (CLI::Option* other : others) {
@@ -296,12 +299,12 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         }
         TranslationFlags& flags = options->translation;
         const std::int64_t batch_tokens = flags.choices.applied_to({}).batch_tokens;
-        if (options->text.file.empty() && options->ranked.empty()) {
+        if (options->text.file.empty() && options->ranked.path.empty()) {
             evaluate(*options, origin);
             return;
         }
         flags.common.bundled_model = kCausalModel;
-        if (options->ranked.empty()) {
+        if (options->ranked.path.empty()) {
             evaluate_text(flags.common, options->text, batch_tokens, options->calibration, origin);
         } else {
             evaluate_ranked(flags.common, options->ranked, batch_tokens, options->calibration, origin);

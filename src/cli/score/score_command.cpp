@@ -36,7 +36,8 @@ namespace {
 struct ScoreOptions {
     CommonOptions common;
     DecodingChoices choices;  // languages
-    std::string tsv, source, target, text, responses;
+    std::string tsv, source, target, text;
+    ResponsesFile responses;
     std::int64_t batch_tokens = 1024;
     bool stats = false;
 };
@@ -237,13 +238,14 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
         ->excludes("--source")
         ->excludes("--target");
     command
-        ->add_option("--responses", options->responses,
+        ->add_option("--responses", options->responses.path,
                      "Prompts with responses, one JSON object per line, for a reward model or another causal model")
         ->type_name("FILE")
         ->excludes("--tsv")
         ->excludes("--source")
         ->excludes("--target")
         ->excludes("--text");
+    add_response_template(*command, options->responses.chat)->needs("--responses");
     add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
     common.add_models(*command);
     common.add_device(*command);
@@ -261,10 +263,10 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
         command->get_option(language)->excludes("--responses");
     }
     command->callback([options] {
-        if (!options->text.empty() || !options->responses.empty()) {
+        if (!options->text.empty() || !options->responses.path.empty()) {
             options->common.bundled_model = kCausalModel;
         }
-        if (options->responses.empty()) {
+        if (options->responses.path.empty()) {
             score(*options);
         } else {
             print_response_scores(options->common, options->responses, options->batch_tokens);
