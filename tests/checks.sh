@@ -332,12 +332,13 @@ check_stop() {
     tests/train/stop_often.sh build/release/headscope "${HEADSCOPE_STOP_SECONDS:-600}"
 }
 
-# Kills training 200 times, truncates its files at 1,500 places each, and fills the disk at 200.
+# Kills training 200 times and the tasks of alignment 32 times, truncates its files at 1,500 places each, and fills the disk at 200.
 check_damage() {
-    build release test_train
+    build release headscope test_train
     HEADSCOPE_TEST_DEVICES=cpu HEADSCOPE_TEST_KILLS=200 build/release/tests/test_train "[resume]"
     HEADSCOPE_TEST_DAMAGES=1500 build/release/tests/test_train "a run's file cut short*"
     HEADSCOPE_TEST_DAMAGES=200 build/release/tests/test_train "a disk that is full*"
+    tests/train/kill_stages.sh build/release/headscope 32
 }
 
 # Random scripts of clicks, keys, texts, sizes and files over every family and panel never end the window. A script that

@@ -25,6 +25,8 @@ cp text.en prompts.txt
 cp text.en test.txt
 for i in $(seq 40); do printf '{"prompt": "Sentence %s.", "response": "Satz %s."}\n' "$i" "$i"; done >responses.jsonl
 for i in $(seq 40); do printf '{"prompt": "Sentence %s.", "ranked": ["Satz %s.", "Satz."]}\n' "$i" "$i"; done >ranked.jsonl
+head -n 3 ranked.jsonl | tee ratings.jsonl >other.jsonl
+printf '{"prompt": "Sentence %s."}\n' 1 2 3 >prompts.jsonl
 
 mkdir runs/first runs/second
 for step in 10 20 30; do
@@ -129,7 +131,7 @@ for command in "${commands[@]}"; do
     rm -rf desk/out
     mkdir -p desk/out
     if [ "$command" != train ]; then ln -s ../runs/causal desk/out/lm && ln -s ../runs/masked desk/out/masked; fi
-    if [ "$command" = chat ]; then ln -s ../runs/sft desk/out/sft; fi
+    if [ "$command" = chat ] || [ "$command" = rank ]; then ln -s ../runs/sft desk/out/sft; fi
     if [ "$command" = score ] || [ "$command" = evaluate ]; then ln -s ../runs/reward desk/out/reward; fi
     if [ "$command" = plot ]; then mkdir -p desk/out/digits && cp desk/runs/first/log.jsonl desk/out/digits/; fi
     # shellcheck disable=SC2086 # "make-task digits" is two words
