@@ -16,7 +16,6 @@
 #include "train/step_options.h"
 
 namespace headscope {
-namespace {}  // namespace
 
 void require_same_texts(const ModelDirectory& model, const TrainConfig& config, const TrainingData& data,
                         const char* key) {

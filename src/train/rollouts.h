@@ -51,6 +51,8 @@ LearnerOptions value_options(const TrainingOptions& training, const Arithmetic& 
 // Of `prompts` prompts.
 std::int64_t steps_per_epoch(const RolloutOptions& options, std::int64_t prompts);
 
+std::vector<Example> examples_of(const std::vector<Response>& responses);
+
 class Rollouts final : public StepSource {
 public:
     // Scores of responses, in order; tests judge by a rule.

@@ -6,7 +6,8 @@
 Needs trl (PyPI). The model has random weights, and its tokenizer is trained on the examples, so nothing is downloaded.
 Examples have about 250 tokens, and a step has `rows` of them. Both train in F32 on the CPU, with AdamW, without dropout and
 without recomputing activations (TRL's default is to recompute them; "trl_checkpointing" does). Prints one JSON object:
-seconds a step, the median of all but the first; the largest memory of the process, in MB; and the loss of each step.
+seconds a step, the median of all but the first; the largest memory of the process, in MB, of `headscope` with that of
+reading and writing models, and beside it that of its steps; and the loss of each step.
 """
 import argparse
 import json
@@ -83,6 +84,7 @@ def headscope(folder, options):
     log = [json.loads(line) for line in open(f"{out}/run/log.jsonl")]
     reports = [row for row in log if row["kind"] == "train"]
     return {"seconds": [row["target_tokens"] / row["tokens_per_second"] for row in reports], "megabytes": megabytes,
+            "training_megabytes": max(row["memory_bytes"] for row in reports) / 1e6,
             "losses": [row["loss"] for row in reports], "tokens": [row["target_tokens"] for row in reports]}
 
 
@@ -155,7 +157,7 @@ def main():
             runs["trl_checkpointing"].append(trl(folder, options, True))
         print(json.dumps({name: {"seconds_per_step": statistics.median(s for run in of for s in run["seconds"][1:]),
                                  "megabytes": max(run["megabytes"] for run in of), "losses": of[0]["losses"],
-                                 **({"tokens": of[0]["tokens"]} if "tokens" in of[0] else {})}
+                                 **{key: of[0][key] for key in ("tokens", "training_megabytes") if key in of[0]}}
                           for name, of in runs.items()}, indent=2))
 
 
