@@ -45,8 +45,8 @@ struct RaterAgreement {
     std::size_t prompts = 0;  // that both rated, with the same responses
     std::size_t pairs = 0;    // of responses to one of them
     double equal = 0.0;       // share of pairs of which both said the same: which is better, or that neither is
-    // Cohen's (1960): how far `equal` is above what it is by chance, of what it could be above it. Empty if both always
-    // said the same one thing.
+    // Cohen's kappa (1960): (equal - chance) / (1 - chance), where `chance` is the share expected from how often each
+    // rater gives each answer. Empty if both raters always gave the same single answer.
     std::optional<double> kappa;
     std::vector<std::string> alone;      // prompts that one rated
     std::vector<std::string> different;  // prompts with other responses

@@ -64,7 +64,7 @@ std::vector<std::size_t> Rollouts::prompts_of_rollout() const {
     return chosen;
 }
 
-// At temperature 1 from all pieces, so that the probabilities of training are those of sampling.
+// Samples at temperature 1, from all pieces but those that the search never writes: padding, start and unknown.
 std::vector<Response> Rollouts::sample() const {
     const RolloutOptions& options = config_.rollouts;
     DecodingOptions decoding = default_decoding_options(Architecture::CausalLm);
@@ -118,7 +118,7 @@ void Rollouts::judge(std::vector<Response>& responses) {
     }
 }
 
-// Advantages of all tokens, whitened.
+// Gives all tokens their advantages, whitened.
 void Rollouts::weigh(std::vector<Response>& responses) {
     const RolloutOptions& options = config_.rollouts;
     std::vector<std::vector<double>> advantages;

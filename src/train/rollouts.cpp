@@ -71,13 +71,12 @@ std::int64_t steps_per_epoch(const RolloutOptions& options, std::int64_t prompts
     return (prompts + options.prompts - 1) / options.prompts * options.epochs * options.minibatches;
 }
 
-Rollouts::Rollouts(Learner& policy, const TrainConfig& config, const TrainingData& data, Log say, Judge judge)
+Rollouts::Rollouts(Learner& policy, const TrainConfig& config, const TrainingData& data, Judge judge)
     : policy_(policy),
       config_(config),
       prompts_(data.responses.front()),
       frame_(data.frame),
       budget_(micro_budget(config.training)),
-      say_(std::move(say)),
       encoder_(data.target_tokenizer, data.frame, config.data.chat),
       sampler_(policy.backend(), directory_of(policy, data),
                std::shared_ptr<const Parameters>(std::shared_ptr<void>(), &policy.parameters())),  // not owned

@@ -45,10 +45,10 @@ struct Response {
     std::size_t tokens() const { return old_nll.size(); }
 };
 
-// Of the learner of values.
+// The options of the learner of values: those of the policy without a mean of the weights.
 LearnerOptions value_options(const TrainingOptions& training, const Arithmetic& arithmetic);
 
-// Of `prompts` prompts.
+// The steps of rollouts that take each of `prompts` prompts once.
 std::int64_t steps_per_epoch(const RolloutOptions& options, std::int64_t prompts);
 
 std::vector<Example> examples_of(const std::vector<Response>& responses);
@@ -59,7 +59,7 @@ public:
     using Judge = std::function<std::vector<double>(const std::vector<Response>&)>;
 
     // `policy` is what the steps move; it outlives this. Without `judge` the reward model of the configuration judges.
-    Rollouts(Learner& policy, const TrainConfig& config, const TrainingData& data, Log say, Judge judge = {});
+    Rollouts(Learner& policy, const TrainConfig& config, const TrainingData& data, Judge judge = {});
 
     TrainingStep next() override;
     nlohmann::json state() const override;
@@ -91,14 +91,13 @@ private:
     std::shared_ptr<const ResponseSource> prompts_;
     Frame frame_;
     BatchBudget budget_;
-    Log say_;
     ResponseEncoder encoder_;
     LoadedModel sampler_;  // on the policy's weights
     FrozenModel reference_, reward_;
     Judge judge_;
     std::unique_ptr<Learner> values_;  // starts as the reward model; null without a model of values
 
-    std::int64_t rollout_ = 0;  // rollouts made
+    std::int64_t rollout_ = 0;                          // rollouts made
     std::int64_t value_steps_ = 0, value_updates_ = 0;  // steps that were not skipped
     double rate_ = 0.0;
     double kl_weight_ = 0.0;

@@ -170,7 +170,7 @@ TrainingResult TrainingJob::train(RunFolder& folder, bool resumed, const RunHook
     Learner learner = make_learner(*backend_, config_, data_, hooks);
     std::unique_ptr<StepSource> source = request_.source ? request_.source(data_) : nullptr;
     if (!source && traits(config_.task).rolls_out && request_.purpose == Purpose::Train) {
-        source = std::make_unique<Rollouts>(learner, config_, data_, say_);
+        source = std::make_unique<Rollouts>(learner, config_, data_);
     }
     Run run(learner, config_, std::exchange(data_, {}), folder.path(), hooks, std::move(source));
     if (!request_.from.empty()) {

@@ -61,9 +61,9 @@ public:
           learner_(make_learner(*backend_, prepared(folder), job_.data(), {})),
           rule_(std::move(rule)) {
         load_first_model(learner_, job_.config(), folder.file("base/model"));
-        rollouts_ = std::make_unique<Rollouts>(
-            learner_, job_.config(), job_.data(), [](const std::string&) {},
-            [this](const std::vector<Response>& responses) { return judged(responses); });
+        rollouts_ =
+            std::make_unique<Rollouts>(learner_, job_.config(), job_.data(),
+                                       [this](const std::vector<Response>& responses) { return judged(responses); });
     }
 
     // The loss of the last of them.
