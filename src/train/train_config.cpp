@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "data/batch.h"
 #include "data/corruption.h"
 #include "io/config_reader.h"
 #include "io/strict_json.h"
