@@ -10,7 +10,7 @@ class App;
 
 namespace headscope {
 
-void add_train_command(CLI::App& app, const OpenOptions& open_options);
+void add_train_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
 void add_average_command(CLI::App& app, const OpenOptions& open_options);
 void add_experiment_command(CLI::App& app, const OpenOptions& open_options);
 void add_sweep_command(CLI::App& app, const OpenOptions& open_options);

@@ -29,7 +29,7 @@ void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int
     add_fill_command(app, open_options);
     add_score_command(app, open_options);
     add_evaluate_command(app, open_options, count, words);
-    add_train_command(app, open_options);
+    add_train_command(app, open_options, count, words);
     add_experiment_command(app, open_options);
     add_sweep_command(app, open_options);
     add_data_command(app);

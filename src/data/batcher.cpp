@@ -246,10 +246,9 @@ std::vector<Batch> Batcher::micro_batches(const Step& step, const BatchBudget& b
 }
 
 std::vector<Batch> micro_batches(std::span<const Example> step, const Frame& frame, const Padding& padding,
-                                 const BatchBudget& budget) {
+                                 const BatchBudget& budget, std::int64_t rows) {
     std::vector<Batch> parts;
     std::size_t first = 0;
-    std::int64_t rows = 0;  // of the parts so far
     while (first < step.size()) {
         Filling filling(budget);
         std::size_t count = 0;
@@ -262,6 +261,11 @@ std::vector<Batch> micro_batches(std::span<const Example> step, const Frame& fra
         first += count;
     }
     return parts;
+}
+
+std::int64_t padded_area(const Example& example, const Frame& frame, const Padding& padding) {
+    const PaddedLengths lengths = padded_lengths(example, frame, padding);
+    return lengths.rows * std::max(lengths.source, lengths.target);
 }
 
 }  // namespace headscope

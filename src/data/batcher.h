@@ -38,8 +38,12 @@ struct BatcherState {
 // Splits a step into parts under a budget, to save memory. Sentences keep the step's order, their ordinals in the whole
 // step, and the step's padding (not `budget.length_multiple`). A sentence that exceeds the budget by itself forms its
 // own part.
+// `rows`: of the whole step before these sentences.
 std::vector<Batch> micro_batches(std::span<const Example> step, const Frame& frame, const Padding& padding,
-                                 const BatchBudget& budget);
+                                 const BatchBudget& budget, std::int64_t rows = 0);
+
+// How much of a batch an example takes: its rows times their padded length, of the longer side.
+std::int64_t padded_area(const Example& example, const Frame& frame, const Padding& padding);
 
 class Batcher final : public StepSource {
 public:

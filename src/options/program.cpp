@@ -23,6 +23,7 @@
 #include "options/option_values.h"
 #include "options/terminal.h"
 #include "options/version.h"
+#include "parallel/communicator.h"
 #include "support/check.h"
 #include "support/usage_error.h"
 
@@ -105,6 +106,8 @@ int run_program(CLI::App& app, const std::vector<const char*>& words, const std:
         run(app, words, work);
         return 0;
     } catch (const OutputClosed&) {
+        return 1;
+    } catch (const OtherRankFailed&) {  // which says why
         return 1;
     } catch (const UsageError& error) {
         log_error(fmt::format("headscope: {}", error.what()));

@@ -63,9 +63,7 @@ std::string failure_text(const char* what) {
 
 struct LocalGroup::Header {
     std::atomic<int> size = 0;
-    std::atomic<int> claimed = 0;  // by the rank that failed first: its number plus 1
-    std::atomic<int> failed = 0;   // the same, once `reason` is complete
-    SharedText<8192> reason;
+    std::atomic<int> failed = 0;  // the rank that failed first: its number plus 1
 };
 
 struct alignas(64) LocalGroup::Rank {
@@ -73,6 +71,7 @@ struct alignas(64) LocalGroup::Rank {
     std::atomic<unsigned> words = 0;
     std::atomic<bool> long_work = false;
     SharedText<160> word;
+    SharedText<8192> reason;  // why it failed
 };
 
 // Bytes from one rank to another: a ring of which the counters never go back.
@@ -155,13 +154,11 @@ LocalGroup::Pipe& LocalGroup::pipe(int from, int to) const {
 }
 
 void LocalGroup::fail(const RankFailure& failure) {
+    rank(failure.rank).reason.set(failure.reason);
     int nobody = 0;
-    if (header().claimed.compare_exchange_strong(nobody, failure.rank + 1)) {
-        header().reason.set(failure.reason);
-        header().failed = failure.rank + 1;
-        for (int other = 0; other < size_; ++other) {
-            ring(other);
-        }
+    header().failed.compare_exchange_strong(nobody, failure.rank + 1);
+    for (int other = 0; other < size_; ++other) {
+        ring(other);
     }
 }
 
@@ -171,7 +168,11 @@ bool LocalGroup::failed() const {
 
 std::optional<RankFailure> LocalGroup::failure() const {
     const int failed = header().failed;
-    return failed == 0 ? std::nullopt : std::optional(RankFailure{failed - 1, header().reason.get()});
+    if (failed == 0) {
+        return std::nullopt;
+    }
+    const std::string of_first = rank(0).reason.get();
+    return of_first.empty() ? RankFailure{failed - 1, rank(failed - 1).reason.get()} : RankFailure{0, of_first};
 }
 
 std::size_t LocalGroup::write(int from, int to, std::span<const std::byte> bytes) {

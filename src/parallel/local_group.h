@@ -31,9 +31,9 @@ public:
     int size() const;
     int descriptor() const { return descriptor_; }  // closed by exec, unless it is passed on
 
-    // The first failure counts.
     void fail(const RankFailure& failure);
     bool failed() const;
+    // That of rank 0 if it has one, else the first.
     std::optional<RankFailure> failure() const;
 
     // As many bytes as there is room for; at most one thread at a time writes from one rank to another. Returns their

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -32,19 +33,27 @@ constexpr std::string_view kSuffix = ".safetensors";
 struct NamedTensor {
     std::string name;
     const Tensor& tensor;
+    Shape shape;                               // in the file
+    std::int64_t begin = 0;                    // of `tensor` in it
+    const std::vector<std::byte>* whole = {};  // what is written, if not `tensor`
 };
 
 std::vector<NamedTensor> named(const CheckpointTensors& tensors) {
-    std::vector<NamedTensor> list = {{kParameters, tensors.parameters}};
+    const Shape flat = tensors.parameters.shape;
+    std::vector<NamedTensor> list = {{kParameters, tensors.parameters, flat}};
     if (tensors.first_moment.defined()) {
-        list.push_back({kFirstMoment, tensors.first_moment});
-        list.push_back({kSecondMoment, tensors.second_moment});
+        const bool sliced = tensors.first_moment.shape != flat;
+        const auto whole = [&](const std::vector<std::byte>& bytes) { return sliced ? &bytes : nullptr; };
+        list.push_back(
+            {kFirstMoment, tensors.first_moment, flat, tensors.moments_begin, whole(tensors.whole_first_moment)});
+        list.push_back(
+            {kSecondMoment, tensors.second_moment, flat, tensors.moments_begin, whole(tensors.whole_second_moment)});
     }
     if (tensors.mean.defined()) {
-        list.push_back({kMean, tensors.mean});
+        list.push_back({kMean, tensors.mean, flat});
     }
     for (const auto& [name, tensor] : tensors.others) {
-        list.push_back({name, tensor});
+        list.push_back({name, tensor, tensor.shape});
     }
     return list;
 }
@@ -117,8 +126,22 @@ nlohmann::json checked_state(const SafeTensorsFile& file) {
 }  // namespace
 
 CheckpointTensors tensors_of(Learner& learner) {
-    return {learner.parameters().flat_values(), learner.optimizer().first_moment(), learner.optimizer().second_moment(),
+    return {learner.parameters().flat_values(),
+            learner.optimizer().first_moment(),
+            learner.optimizer().second_moment(),
+            learner.optimizer().range().begin,
+            {},
+            {},
             learner.mean() == nullptr ? Tensor() : learner.mean()->values()};
+}
+
+CheckpointTensors collect_tensors(Learner& learner) {
+    CheckpointTensors tensors = tensors_of(learner);
+    if (learner.ranks().size() > 1) {
+        tensors.whole_first_moment = learner.sum()->collect(tensors.first_moment);
+        tensors.whole_second_moment = learner.sum()->collect(tensors.second_moment);
+    }
+    return tensors;
 }
 
 CheckpointTensors weights_of(Learner& learner, bool mean) {
@@ -127,7 +150,7 @@ CheckpointTensors weights_of(Learner& learner, bool mean) {
 
 void write_checkpoint(Backend& backend, const std::string& path, const CheckpointTensors& tensors,
                       const nlohmann::json& state) {
-    std::vector<std::vector<std::byte>> data;
+    std::deque<std::vector<std::byte>> data;
     std::vector<TensorToWrite> list;
     nlohmann::json whole = state;
     whole["format"] = kFormat;
@@ -135,12 +158,16 @@ void write_checkpoint(Backend& backend, const std::string& path, const Checkpoin
     Checksum checksum;
     checksum.add(text);
     for (const NamedTensor& item : named(tensors)) {
-        const std::size_t bytes = static_cast<std::size_t>(item.tensor.elements()) * size_of(item.tensor.dtype);
-        data.emplace_back(bytes);
-        backend.download(item.tensor, data.back().data(), bytes);
-        list.push_back({item.name, item.tensor.dtype, item.tensor.shape, data.back().data()});
+        const std::size_t bytes = static_cast<std::size_t>(item.shape.elements()) * size_of(item.tensor.dtype);
+        const std::vector<std::byte>* from = item.whole;
+        if (from == nullptr) {
+            from = &data.emplace_back(bytes);
+            backend.download(item.tensor, data.back().data(), bytes);
+        }
+        HEADSCOPE_CHECK(from->size() == bytes, item.name + " is not whole on this rank");
+        list.push_back({item.name, item.tensor.dtype, item.shape, from->data()});
         checksum.add(item.name);
-        checksum.add(data.back().data(), bytes);
+        checksum.add(from->data(), bytes);
     }
     write_safetensors(path, list, {{kStateKey, text}, {kChecksumKey, checksum.text()}});
 }
@@ -159,12 +186,14 @@ MappedTensor Checkpoint::parameters() const {
 void Checkpoint::read(Backend& backend, const CheckpointTensors& into) const {
     for (const NamedTensor& item : named(into)) {
         const MappedTensor stored = file_.at(item.name);
-        if (stored.shape != item.tensor.shape || stored.dtype != item.tensor.dtype) {
+        if (stored.shape != item.shape || stored.dtype != item.tensor.dtype) {
             throw Error(fmt::format("{}: tensor \"{}\" is {} {}, expected {} {}: it belongs to another model", path(),
                                     item.name, name_of(stored.dtype), stored.shape.to_string(),
-                                    name_of(item.tensor.dtype), item.tensor.shape.to_string()));
+                                    name_of(item.tensor.dtype), item.shape.to_string()));
         }
-        backend.upload(item.tensor, stored.data.data(), stored.data.size());
+        const std::size_t each = size_of(item.tensor.dtype);
+        backend.upload(item.tensor, stored.data.data() + static_cast<std::size_t>(item.begin) * each,
+                       static_cast<std::size_t>(item.tensor.elements()) * each);
     }
 }
 

@@ -2,6 +2,7 @@
 // a byte that changed on disk from becoming a weight.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,16 +17,23 @@
 
 namespace headscope {
 
-// Flat buffers of one size on the device. A file with only parameters lacks all others.
+// Flat buffers of one size on the device, if not said otherwise. A file with only parameters lacks all others.
 struct CheckpointTensors {
     Tensor parameters;  // [total]
     Tensor first_moment = {};
     Tensor second_moment = {};
+    // Of ranks, where the moments are a slice of the flat ones: their first element, and on rank 0 the bytes of the
+    // whole ones, to be written.
+    std::int64_t moments_begin = 0;
+    std::vector<std::byte> whole_first_moment = {};
+    std::vector<std::byte> whole_second_moment = {};
     Tensor mean = {};                           // of the parameters, see WeightMean; optional
     std::map<std::string, Tensor> others = {};  // StepSource::tensors(), of any size
 };
 
 CheckpointTensors tensors_of(Learner& learner);
+// With the whole moments, on rank 0. All ranks call it.
+CheckpointTensors collect_tensors(Learner& learner);
 CheckpointTensors weights_of(Learner& learner, bool mean = false);  // only these, or only their mean
 
 // Writes a temporary file, syncs and renames it: if anything fails, `path` is unchanged.

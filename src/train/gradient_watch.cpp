@@ -27,13 +27,20 @@ std::string layer_of(const std::string& name) {
 
 }  // namespace
 
-GradientWatch::GradientWatch(Backend& backend, const Parameters& parameters)
-    : backend_(backend), parameters_(parameters) {
+GradientWatch::GradientWatch(Backend& backend, const Parameters& parameters, const ShardedSum* sum)
+    : backend_(backend), parameters_(parameters), of_shards_(sum != nullptr) {
     for (const ParameterSpec& spec : parameters.table()) {
         // Master weights and gradients have the same layout.
-        parts_.push_back({spec.name, layer_of(spec.name),
-                          parameters.stored(spec.name).offset - parameters.flat_values().offset,
-                          spec.shape.elements()});
+        const std::int64_t begin = parameters.stored(spec.name).offset - parameters.flat_values().offset;
+        const std::int64_t end = begin + spec.shape.elements();
+        for (int number = 0; number < (of_shards_ ? ShardedSum::kRanges : 1); ++number) {
+            const FlatRange range = of_shards_ ? sum->range(number) : FlatRange{0, parameters.total()};
+            const std::int64_t from = std::max(begin, range.begin);
+            const std::int64_t to = std::min(end, range.begin + range.elements);
+            if (from < to) {
+                parts_.push_back({spec.name, layer_of(spec.name), from, to - from, number});
+            }
+        }
     }
     HEADSCOPE_CHECK(
         std::is_sorted(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.begin < b.begin; }),
@@ -52,9 +59,24 @@ void GradientWatch::final_gradient(const Var& parameter) {
                                  [](const Part& a, std::int64_t at) { return a.begin < at; });
     for (; part != parts_.end() && part->begin < end; ++part) {
         const auto index = static_cast<std::size_t>(part - parts_.begin());
-        backend_.run(SquareSum{.x = flat.narrow(0, part->begin, part->elements),
-                               .out = squares_.narrow(0, static_cast<std::int64_t>(index), 1)});
+        if (!of_shards_) {
+            square(index);
+        }
         order_.push_back(index);
+    }
+}
+
+void GradientWatch::square(std::size_t index) {
+    const Part& part = parts_[index];
+    backend_.run(SquareSum{.x = parameters_.flat_gradients().narrow(0, part.begin, part.elements),
+                           .out = squares_.narrow(0, static_cast<std::int64_t>(index), 1)});
+}
+
+void GradientWatch::measure(const ShardRange& ranges) {
+    for (std::size_t index = 0; index < parts_.size(); ++index) {
+        if (ranges.contains(parts_[index].range)) {
+            square(index);
+        }
     }
 }
 

@@ -9,23 +9,32 @@
 
 #include "autograd/variable.h"
 #include "model/parameters.h"
+#include "parallel/sharded_sum.h"
 
 namespace headscope {
 
 class GradientWatch {
 public:
-    GradientWatch(Backend& backend, const Parameters& parameters);
+    // Of gradients that are sums over shards, `sum` measures: in each of its ranges apart, once all shards are added.
+    GradientWatch(Backend& backend, const Parameters& parameters, const ShardedSum* sum = nullptr);
 
     // Call at the start of a backward pass. Like final_gradient() this is part of the pass, which a backend may replay.
     void begin() { order_.clear(); }
     // For Tape::on_final_gradient: enqueues the sum of squares of this parameter's gradient, or of each parameter
-    // packed in it.
+    // packed in it. Of sums over shards it only notes the order.
     void final_gradient(const Var& parameter);
+    // Enqueues the sums of squares in these ranges of a sum over shards.
+    void measure(const ShardRange& ranges);
+    // Whether the sum of squares of this number is of these ranges.
+    bool within(std::int64_t number, const ShardRange& ranges) const {
+        return ranges.contains(parts_[static_cast<std::size_t>(number)].range);
+    }
 
-    // [count()]: the sums of squares of the newest backward pass, in the order of the parameters' table, of gradients
-    // as in memory: divided neither by the tokens nor by the loss scale.
+    // [count()]: the sums of squares of the newest step, in the order of the parameters' table, of gradients as in
+    // memory: divided neither by the tokens nor by the loss scale.
     const Tensor& squares() const { return squares_; }
-    std::int64_t count() const { return squares_.dim(0); }
+    void use(const Tensor& squares) { squares_ = squares; }  // as the memory of squares()
+    std::int64_t count() const { return std::ssize(parts_); }
 
     // From squares on the host: the norm of each layer's gradient ("embedding", "encoder.layers.0.self_attention", ..).
     // `divisor`: what the gradients must be divided by.
@@ -38,10 +47,14 @@ private:
     struct Part {
         std::string name, layer;
         std::int64_t begin = 0, elements = 0;  // in the flat gradient
+        int range = 0;                         // of the sum over shards
     };
+
+    void square(std::size_t index);
 
     Backend& backend_;
     const Parameters& parameters_;
+    bool of_shards_;
     std::vector<Part> parts_;  // ascending by `begin`
     Tensor squares_;
     std::vector<std::size_t> order_;  // of parts_, as they became final

@@ -15,7 +15,10 @@ Learner::Learner(Backend& backend, const ModelConfig& model, LearnerOptions opti
       options_(std::move(options)),
       parameters_(backend, model, true, options_.arithmetic.storage),
       model_(make_model(model, parameters_)),
-      optimizer_(backend, parameters_, options_.optimizer),
+      sum_(options_.shards > 1 ? std::optional<ShardedSum>(std::in_place, backend, parameters_.flat_gradients(),
+                                                           options_.shards, *options_.ranks)
+                               : std::nullopt),
+      optimizer_(backend, parameters_, options_.optimizer, sum_ ? sum_->slice() : FlatRange{0, parameters_.total()}),
       step_(backend.empty({1}, DType::I32)),
       balance_scale_(backend.empty({1}, backend.full_dtype())) {
     if (!options_.prior.empty()) {
@@ -23,7 +26,10 @@ Learner::Learner(Backend& backend, const ModelConfig& model, LearnerOptions opti
             make_from_host(backend, {std::ssize(options_.prior)}, backend.full_dtype(), options_.prior);
     }
     if (options_.watch_gradients) {
-        watch_.emplace(backend, parameters_);
+        watch_.emplace(backend, parameters_, sum());
+    }
+    if (sum_) {
+        make_facts();
     }
     if (options_.ema_decay > 0.0) {
         mean_.emplace(backend, parameters_, options_.ema_decay);
@@ -122,17 +128,27 @@ LossSums Learner::passes(const std::vector<Batch>& parts, const Tensor& balance_
     return sums;
 }
 
-LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate,
+LossSums Learner::learn(const std::vector<Batch>& parts, const Tensor& balance_scale, double learning_rate,
+                        double divisor) {
+    const LossSums sums = passes(parts, balance_scale);
+    optimizer_.step(learning_rate, divisor);
+    return sums;
+}
+
+LossSums Learner::step(const ShardParts& shards, std::int64_t number, double learning_rate,
                        std::optional<double> divisor) {
+    HEADSCOPE_CHECK(std::ssize(shards) == options_.shards, "a step has as many shards as the learner was made for");
     HEADSCOPE_CHECK(!history_full(), "the history is full: take_history()");
     const auto step = static_cast<std::int32_t>(number);
     backend_.upload(step_, &step, sizeof(step));
     StepTokens tokens;
     std::int64_t counted = 0;
-    for (const Batch& part : parts) {
-        tokens.source += part.source.count;
-        tokens.target += part.predicted.count;
-        counted += part.counted();
+    for (const std::vector<Batch>& parts : shards) {
+        for (const Batch& part : parts) {
+            tokens.source += part.source.count;
+            tokens.target += part.predicted.count;
+            counted += part.counted();
+        }
     }
     const double divided_by = divisor.value_or(static_cast<double>(counted));
     for (const Buffer& buffer : buffers_) {
@@ -147,8 +163,8 @@ LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, dou
     }
     LossSums sums;
     try {
-        sums = passes(parts, balance_scale);
-        optimizer_.step(learning_rate, divided_by);
+        sums = sum_ ? learn_shards(shards, balance_scale, learning_rate, divided_by)
+                    : learn(shards.front(), balance_scale, learning_rate, divided_by);
     } catch (const OutOfMemory&) {
         for (const Buffer& buffer : buffers_) {
             backend_.run(Copy{.x = buffer.before, .out = buffer.values});
@@ -165,21 +181,12 @@ LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, dou
 }
 
 ValidationLoss Learner::validate(const Batcher& batcher) const {
-    const LossSums sums = empty_sums();
     std::int64_t counted = 0;
-    batcher.for_each_step(0, [&](const Batcher::Step& step) {
-        const Batch host = batcher.batch(step);
-        const DeviceBatch batch = upload(backend_, host);
-        Context context{.backend = backend_, .compute = options_.arithmetic.compute};
-        add(options_.objective.loss(context, *model_, batch, options_.loss), sums,
-            counted == 0 ? Write::Overwrite : Write::Accumulate);
-        counted += host.counted();
-    });
+    const std::vector<double> sums = sums_of_batches(batcher, counted);
     const auto mean = [&](double sum) { return sum / static_cast<double>(counted); };
-    ValidationLoss found{.loss = mean(to_host<double>(backend_, sums.loss)[0]),
-                         .nll = mean(to_host<double>(backend_, sums.nll)[0])};
+    ValidationLoss found{.loss = mean(sums[0]), .nll = mean(sums[1])};
     for (std::size_t i = 0; i < options_.objective.measures.size(); ++i) {
-        found.measures[options_.objective.measures[i]] = mean(to_host<double>(backend_, sums.measures)[i]);
+        found.measures[options_.objective.measures[i]] = mean(sums[2 + i]);
     }
     return found;
 }

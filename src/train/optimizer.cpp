@@ -11,9 +11,10 @@
 
 namespace headscope {
 
-Optimizer::Optimizer(Backend& backend, const Parameters& parameters, const OptimizerOptions& options)
-    : backend_(backend), parameters_(parameters), options_(options) {
-    const Shape flat{parameters.total()};
+Optimizer::Optimizer(Backend& backend, const Parameters& parameters, const OptimizerOptions& options,
+                     const FlatRange& range)
+    : backend_(backend), parameters_(parameters), options_(options), range_(range) {
+    const Shape flat{range.elements};
     m_ = backend.empty(flat, backend.full_dtype());
     v_ = backend.empty(flat, backend.full_dtype());
     scalars_ = backend.empty({StepScalars::Count}, backend.full_dtype());
@@ -28,7 +29,8 @@ Optimizer::Optimizer(Backend& backend, const Parameters& parameters, const Optim
                 std::fill(decay.begin() + first, decay.begin() + Adam::groups(end), options.weight_decay);
             }
         }
-        decay_ = make_from_host(backend, {std::ssize(decay)}, backend.full_dtype(), decay);
+        decay_ = make_from_host(backend, {std::ssize(decay)}, backend.full_dtype(), decay)
+                     .narrow(0, range.begin / Adam::kGroup, Adam::groups(range.elements));
     }
     begin();
     // Nothing writes the pads between parameters, and they must not count in the norm.
@@ -42,24 +44,30 @@ void Optimizer::begin() {
     set_loss_scale({static_cast<double>(options_.loss_scale), 0.0});
 }
 
-void Optimizer::step(double learning_rate, double divisor) {
+void Optimizer::step(double learning_rate, double divisor, const Tensor& square_sum) {
     HEADSCOPE_CHECK(std::isfinite(divisor) && divisor > 0.0, "gradients are divided by a positive number");
     static_assert(StepScalars::LearningRate == 0 && StepScalars::GradientDivisor == 1);
     from_host<double>(backend_, scalars_.narrow(0, 0, 2), {learning_rate, divisor});
 
-    backend_.run(SquareSum{.x = parameters_.flat_gradients(), .out = square_sum_});
-    backend_.run(StepControl{.square_sum = square_sum_,
+    const auto mine = [this](const Tensor& flat) {
+        return flat.defined() ? flat.narrow(0, range_.begin, range_.elements) : flat;
+    };
+    const Tensor gradients = mine(parameters_.flat_gradients());
+    if (!square_sum.defined()) {
+        backend_.run(SquareSum{.x = gradients, .out = square_sum_});
+    }
+    backend_.run(StepControl{.square_sum = square_sum.defined() ? square_sum : square_sum_,
                              .scalars = scalars_,
                              .max_norm = options_.clip_norm,
                              .scaling = options_.scaling,
                              .beta1 = options_.beta1,
                              .beta2 = options_.beta2});
-    backend_.run(Adam{.parameter = parameters_.flat_values(),
-                      .grad = parameters_.flat_gradients(),
+    backend_.run(Adam{.parameter = mine(parameters_.flat_values()),
+                      .grad = gradients,
                       .m = m_,
                       .v = v_,
                       .scalars = scalars_,
-                      .working = parameters_.flat_working(),
+                      .working = mine(parameters_.flat_working()),
                       .decay = decay_,
                       .beta1 = options_.beta1,
                       .beta2 = options_.beta2,

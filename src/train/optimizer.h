@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "backend/loss_scaling.h"
 #include "model/parameters.h"
+#include "parallel/sharded_sum.h"
 
 namespace headscope {
 
@@ -22,29 +23,35 @@ struct OptimizerOptions {
 
 class Optimizer {
 public:
-    Optimizer(Backend& backend, const Parameters& parameters, const OptimizerOptions& options);
+    // Of the parameters in `range`, which begins and ends between groups of Adam's.
+    Optimizer(Backend& backend, const Parameters& parameters, const OptimizerOptions& options, const FlatRange& range);
+    // Of all.
+    Optimizer(Backend& backend, const Parameters& parameters, const OptimizerOptions& options)
+        : Optimizer(backend, parameters, options, {0, parameters.total()}) {}
 
     // Resets to the start: no moments, no updates, the initial loss scale.
     void begin();
 
     // Enqueues a step: divides the gradients, which are sums, by `divisor` times the loss scale, clips them, and
     // updates the parameters and their working copy. If a gradient is not finite, only the loss scale changes and the
-    // Skip scalar is set.
-    void step(double learning_rate, double divisor);
+    // Skip scalar is set. `square_sum` [1]: of the gradients of all parameters; undefined: those of the range are all.
+    void step(double learning_rate, double divisor, const Tensor& square_sum = {});
 
     // [1]: factor for the next gradients.
     Tensor loss_scale() const;
     void set_loss_scale(const LossScaleState<double>& state);
     void set_updates(std::int64_t updates);  // that the moments contain
 
-    const Tensor& first_moment() const { return m_; }   // [parameters.total()]
-    const Tensor& second_moment() const { return v_; }  // [parameters.total()]
+    const FlatRange& range() const { return range_; }
+    const Tensor& first_moment() const { return m_; }   // [range().elements]
+    const Tensor& second_moment() const { return v_; }  // [range().elements]
     const Tensor& scalars() const { return scalars_; }  // [StepScalars::Count], of the newest step
 
 private:
     Backend& backend_;
     const Parameters& parameters_;
     OptimizerOptions options_;
+    FlatRange range_;
     Tensor m_, v_, scalars_, square_sum_;
     Tensor decay_;  // Adam::decay; undefined without
 };

@@ -25,6 +25,7 @@ double overfit_one_batch(Backend& backend, TrainConfig config, const TrainingDat
     }
     TrainingOptions& t = config.training;
     t.label_smoothing = 0.0;
+    t.shards = 1;
     t.residual_dropout = t.embedding_dropout = t.attention_dropout = t.activation_dropout = 0.0;
     add_references(backend, config, data, hooks.say);
     Learner learner = make_learner(backend, config, data, hooks);

@@ -64,6 +64,7 @@ LearnerOptions value_options(const TrainingOptions& training, const Arithmetic& 
     options.ema_decay = 0.0;
     options.watch_gradients = false;
     options.history = 1;
+    options.shards = 1;
     return options;
 }
 

@@ -1,6 +1,7 @@
 #include "train/run.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -19,6 +20,7 @@ Learner make_learner(Backend& backend, const TrainConfig& config, const Training
     LearnerOptions options = learner_options(config.training, arithmetic_of(config, backend));
     options.label = hooks.label;
     options.objective = config.objective();
+    options.ranks = hooks.ranks;
     const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
     if (model.adaptive()) {
         hooks.say(shares_of_clusters(target_frequencies(*data.train, data.frame, model.target_vocabulary),
@@ -34,8 +36,10 @@ void say_start(const Learner& learner, const StepSource& source, const TrainConf
                const Log& say) {
     const DeviceInfo& device = learner.backend().device();
     const std::int64_t steps = source.about_steps_per_epoch();
-    say(fmt::format("{} parameters on {} ({}), {}, about {} per epoch", learner.parameters().count(), device.id,
-                    device.name, name_of(learner.options().arithmetic), counted(steps, "step")));
+    const int ranks = learner.ranks().size();
+    say(fmt::format("{} parameters on {} ({}), {}, about {} per epoch{}", learner.parameters().count(), device.id,
+                    device.name, name_of(learner.options().arithmetic), counted(steps, "step"),
+                    ranks == 1 ? "" : fmt::format(", in {} shards on {} ranks", learner.options().shards, ranks)));
     const auto each = static_cast<double>(std::max<std::int64_t>(steps, 1));
     const auto tokens = static_cast<double>(data.train->predicted_tokens());
     const std::string early =
@@ -58,8 +62,14 @@ Run::Run(Learner& learner, const TrainConfig& config, TrainingData data, std::st
       checkpoints_(path("checkpoints")),
       guard_(config.training.guard),
       log_(folder_, config.training.tensorboard, hooks_.say),
-      clock_(hooks_.clock) {
-    checkpoints_.remove_leftovers();
+      device_(learner.ranks().broadcast(learner.backend().device().id)),
+      clock_(learner.ranks().size() == 1 ? hooks_.clock : [this] { return clock_of_all_; }) {
+    if (leads()) {
+        checkpoints_.remove_leftovers();
+    } else {
+        hooks_.say = [](const std::string&) {};
+        hooks_.report = {};
+    }
     if (data_.valid) {
         validator_.emplace(learner_, config_.training, data_, path("model"));
     } else if (config.training.patience > 0) {
@@ -91,18 +101,44 @@ void Run::begin_from(const std::string& model_directory) {
     hooks_.say(fmt::format("starting from the weights of {}", model_directory));
 }
 
-RunEnd Run::train() {
-    if (state_.step == 0) {
-        std::filesystem::remove(path(kBestFile));  // left by a run that was given up
+bool Run::agreed(bool mine) {
+    Communicator& ranks = learner_.ranks();
+    if (ranks.size() == 1) {
+        return mine;
     }
-    log_.open(state_.step);
+    struct Opinion {
+        double clock = 0.0;
+        std::uint64_t answer = 0;
+    } opinion{.clock = hooks_.clock(), .answer = mine ? 1U : 0U};
+    std::string bytes(sizeof opinion, '\0');
+    std::memcpy(bytes.data(), &opinion, sizeof opinion);
+    bytes = ranks.broadcast(bytes);
+    std::memcpy(&opinion, bytes.data(), sizeof opinion);
+    clock_of_all_ = opinion.clock;
+    return opinion.answer != 0;
+}
+
+void Run::log(const nlohmann::json& line) {
+    if (leads()) {
+        log_.add(line);
+    }
+}
+
+RunEnd Run::train() {
+    if (leads()) {
+        if (state_.step == 0) {
+            std::filesystem::remove(path(kBestFile));  // left by a run that was given up
+        }
+        log_.open(state_.step);
+    }
+    share_clock();
     resumed_at_ = reported_at_ = checkpointed_at_ = clock_.now();
     checkpointed_ = state_.step;
     learning_rate_ = learning_rate(std::max<std::int64_t>(state_.step, 1));
-    for (train_until_stopped(); diverged(); train_until_stopped()) {
+    for (train_until_stopped(); agreed(diverged()); train_until_stopped()) {
         recover();
     }
-    const bool done = finished();
+    const bool done = agreed(finished());
     if (done && state_.totals.steps + state_.totals.skipped > 0) {
         report();
     }
@@ -119,7 +155,7 @@ RunEnd Run::train() {
 // Also ends when the run has diverged. Leaves nothing in the learner's history.
 void Run::train_until_stopped() {
     const TrainingOptions& t = config_.training;
-    while ((!finished() && !diverged() && !hooks_.stop_requested()) || !source_->between()) {
+    while (agreed((!finished() && !diverged() && !hooks_.stop_requested()) || !source_->between())) {
         take_step();
         if (state_.step % t.report_every == 0 || (finished() && source_->between())) {
             report();
@@ -134,7 +170,7 @@ void Run::train_until_stopped() {
         }
         // After a skipped step a checkpoint would repeat the weights of an earlier step, from which perhaps no finite
         // gradient leads on, and would push out a checkpoint from before them.
-        if (wanted && state_.totals.skipped_in_a_row == 0 && !diverged()) {
+        if (wanted && agreed(state_.totals.skipped_in_a_row == 0 && !diverged())) {
             checkpoint(state_.checkpoint_due);
         }
     }
@@ -146,16 +182,18 @@ void Run::take_step() {
     source_->use_rate(learning_rate_);
     const TrainingStep step = source_->next();
     ++state_.step;
-    std::vector<Batch> parts;
+    learner_.ranks().announce(fmt::format("step {}", state_.step));
+    ShardParts shards;
     do {
-        parts = micro_batches(step.examples, data_.frame, step_budget(config_.training).padding(),
-                              part_budget(config_.training, state_.part_tokens));
-    } while (!learn(parts, step.divisor));
-    for (const Batch& part : parts) {
-        state_.tokens += part.predicted.count;
-    }
-    if (state_.flops) {
-        *state_.flops += count_flops_.of(parts).total();
+        shards = shard_parts(step.examples, data_.frame, config_.training, state_.part_tokens);
+    } while (!learn(shards, step.divisor));
+    for (const std::vector<Batch>& parts : shards) {
+        for (const Batch& part : parts) {
+            state_.tokens += part.predicted.count;
+        }
+        if (state_.flops) {
+            *state_.flops += count_flops_.of(parts).total();
+        }
     }
     trained_ = true;
     // Not in learn(): reading may run out of memory too, and a step that was taken must not be repeated.
@@ -167,16 +205,18 @@ void Run::take_step() {
 
 // False if the parts do not fit in memory: then they become smaller. Gradients add up, so that only the order of sums
 // changes, except where parts_matter() says more.
-bool Run::learn(const std::vector<Batch>& parts, std::optional<double> divisor) {
+bool Run::learn(const ShardParts& shards, std::optional<double> divisor) {
     try {
-        learner_.step(parts, state_.step, learning_rate_, divisor);
+        learner_.step(shards, state_.step, learning_rate_, divisor);
         return true;
     } catch (const OutOfMemory& error) {
         std::int64_t largest = 0;
         bool divisible = false;
-        for (const Batch& part : parts) {
-            largest = std::max(largest, part.sentences * std::max(part.source.length, part.target.length));
-            divisible = divisible || part.examples() > 1;
+        for (const std::vector<Batch>& parts : shards) {
+            for (const Batch& part : parts) {
+                largest = std::max(largest, part.sentences * std::max(part.source.length, part.target.length));
+                divisible = divisible || part.examples() > 1;
+            }
         }
         if (!config_.training.split_when_out_of_memory || !divisible) {
             throw;
@@ -242,7 +282,7 @@ void Run::report() {
     } else {
         hooks_.say(report.line());
     }
-    log_.add(report.json());
+    log(report.json());
     state_.totals.restart();
 }
 

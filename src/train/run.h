@@ -1,5 +1,8 @@
 // A training run: steps of a Learner until a limit is reached, with reports, validations and checkpoints, and a return
 // to an earlier checkpoint if it diverges. Everything it writes is in its folder. Paper 5.
+//
+// Ranks that train together each have a Run of the same configuration and data. Rank 0 alone writes, and its clock and
+// its user decide for all; everything else follows from what all know.
 #pragma once
 
 #include <algorithm>
@@ -37,6 +40,7 @@ struct RunHooks {
         return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     };
     std::function<void(const std::string&)> label = {};  // of the learner, see Context::label
+    Communicator* ranks = &alone();                      // that train together
 };
 
 // Seconds passed on a clock. If the clock is set back, no time has passed.
@@ -69,6 +73,8 @@ public:
     // best.safetensors and log.jsonl. `source` gives its steps; null: a Batcher of the data.
     Run(Learner& learner, const TrainConfig& config, TrainingData data, std::string folder, RunHooks hooks,
         std::unique_ptr<StepSource> source = nullptr);
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
 
     // Before the first step: loads the weights of a model directory. Error if it has another shape.
     void begin_from(const std::string& model_directory);
@@ -94,7 +100,7 @@ private:
     TrainingState first_state() const;
     void train_until_stopped();
     void take_step();
-    bool learn(const std::vector<Batch>& parts, std::optional<double> divisor);
+    bool learn(const ShardParts& shards, std::optional<double> divisor);
     void collect();
     void count_gradients(const StepRecord& record, double divisor);
     void report();
@@ -103,6 +109,11 @@ private:
     double seconds_done() const;
     void note_progress();  // in the state
     bool finished() const { return !ended_by().empty(); }
+    // What rank 0 thinks, on all ranks, whose clock becomes its own.
+    bool agreed(bool mine);
+    void share_clock() { static_cast<void>(agreed(true)); }
+    bool leads() const { return learner_.ranks().leads(); }
+    void log(const nlohmann::json& line);  // on rank 0
     bool patience_spent() const;
     std::string path(const char* name) const;
 
@@ -123,7 +134,7 @@ private:
     bool stays(std::int64_t step) const;
     void checkpoint(bool was_due);
     void restore(const Checkpoint& checkpoint, Purpose purpose);
-    CheckpointTensors tensors();  // of the learner and of the source
+    void write(const std::string& checkpoint);  // on rank 0; all ranks call it
     void read_tensors(const Checkpoint& checkpoint);
     std::optional<Checkpoint> open_or_warn(std::int64_t step) const;
     std::vector<Checkpoint> checkpoints_to_average() const;
@@ -151,6 +162,8 @@ private:
     DivergenceGuard guard_;
     RunLog log_;
     TrainingState state_;
+    std::string device_;         // of rank 0
+    double clock_of_all_ = 0.0;  // of rank 0, when agreed() was last asked; with one rank unused
     RunClock clock_;
     double resumed_at_ = 0.0, reported_at_ = 0.0, checkpointed_at_ = 0.0;  // on clock_
     double seconds_before_ = 0.0;    // state_.seconds at the start of this process

@@ -14,8 +14,7 @@
 namespace headscope {
 
 RunIdentity Run::identity() const {
-    return {config_.identity(), data_.fingerprint(), learner_.backend().device().id,
-            name_of(learner_.options().arithmetic)};
+    return {config_.identity(), data_.fingerprint(), device_, name_of(learner_.options().arithmetic)};
 }
 
 bool Run::resume(Purpose purpose) {
@@ -59,7 +58,7 @@ void Run::restore(const Checkpoint& checkpoint, Purpose purpose) {
     const std::string& file = checkpoint.path();
     const std::optional<LossScaleState<double>> start =
         std::exchange(state_, parse_training_state(checkpoint.state(), file)).loss_scale;
-    if (checkpoint.state().value("device", "") != learner_.backend().device().id) {
+    if (checkpoint.state().value("device", "") != device_) {
         state_.part_tokens = 0;  // another device has other memory
     }
     if (!learner_.scales_loss() || !state_.loss_scale) {  // the precision has changed
@@ -83,14 +82,19 @@ void Run::restore(const Checkpoint& checkpoint, Purpose purpose) {
     guard_.set_state(state_.guard);
 }
 
-CheckpointTensors Run::tensors() {
-    CheckpointTensors all = tensors_of(learner_);
+void Run::write(const std::string& checkpoint) {
+    learner_.ranks().announce("writing a checkpoint", Communicator::Takes::Long);
+    CheckpointTensors all = collect_tensors(learner_);
     all.others = source_->tensors();
-    return all;
+    if (leads()) {
+        write_checkpoint(learner_.backend(), checkpoint, all, to_json(state_, identity()));
+    }
 }
 
 void Run::read_tensors(const Checkpoint& checkpoint) {
-    checkpoint.read(learner_.backend(), tensors());
+    CheckpointTensors all = tensors_of(learner_);
+    all.others = source_->tensors();
+    checkpoint.read(learner_.backend(), all);
     learner_.parameters().refresh_working();
     source_->tensors_read();
 }
@@ -114,9 +118,9 @@ void Run::checkpoint(bool was_due) {
         state_.note_kept(guard_.healthy(), config_.training.keep_last);
     }
     const std::string file = checkpoints_.file_of(state_.step);
-    write_checkpoint(learner_.backend(), file, tensors(), to_json(state_, identity()));
+    write(file);
     checkpointed_ = state_.step;
-    if (state_.totals.skipped_in_a_row == 0) {  // otherwise its weights may be the first bad ones
+    if (leads() && state_.totals.skipped_in_a_row == 0) {  // otherwise its weights may be the first bad ones
         std::vector<std::int64_t> steps = {state_.step};
         for (const TrainingState::Kept& kept : state_.kept) {
             steps.push_back(kept.step);
@@ -126,6 +130,7 @@ void Run::checkpoint(bool was_due) {
         checkpoints_.keep(steps, state_.step);
     }
     hooks_.say(fmt::format("checkpoint {} after {}", file, duration_text(state_.seconds / 60.0)));
+    share_clock();
     checkpointed_at_ = reported_at_ = clock_.now();
 }
 

@@ -29,6 +29,8 @@ public:
     void set_at(const std::string& name, const nlohmann::json& value);
     // The same for an option of the command line, which errors about the key then name.
     void set_by(const char* option, const std::string& name, const nlohmann::json& value);
+    bool has(const char* key) const { return json_.contains("training") && json_["training"].contains(key); }
+    const nlohmann::json& json() const { return json_; }
     void unset(const char* key) { json_["training"].erase(key); }
     // Runs `work`, whose errors name these options.
     template <class Work>

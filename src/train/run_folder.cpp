@@ -226,18 +226,19 @@ RunFolder::~RunFolder() {
     }
 }
 
-std::int64_t RunFolder::recorded_batch() const {
+std::int64_t RunFolder::recorded(const char* key, std::int64_t missing) const {
     const CheckpointFolder checkpoints((fs::path(path_) / "checkpoints").string());
     const std::vector<Checkpoint> found =
         checkpoints.newest_whole(1, std::numeric_limits<std::int64_t>::max(), [](const std::string&) {});
     if (found.empty()) {
         throw Error(
-            fmt::format("none of the checkpoints in '{}' can be used, and only they record the size of a step: "
+            fmt::format("none of the checkpoints in '{}' can be used, and only they record what a step is: "
                         "restore one from a copy, or start again with another --output",
                         path_));
     }
     const nlohmann::json& config = found.front().state().at("config");
-    return count_at(config, "training.source_tokens");
+    const std::string name = fmt::format("training.{}", key);
+    return config.contains(name) ? count_at(config, name.c_str()) : missing;
 }
 
 }  // namespace headscope

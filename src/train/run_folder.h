@@ -43,8 +43,8 @@ public:
 
     void keep() { kept_ = true; }
     const std::string& path() const { return path_; }
-    // The tokens per side in a step, from the newest checkpoint.
-    std::int64_t recorded_batch() const;
+    // The value of "training.<key>" in the newest checkpoint, or `missing`.
+    std::int64_t recorded(const char* key, std::int64_t missing) const;
 
 private:
     bool open_and_lock(const Log& say);

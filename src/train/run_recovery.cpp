@@ -109,10 +109,13 @@ void Run::recover() {
     state_.flops = before.flops;  // that work was done
     note_progress();
     // A run that is killed now either finds this checkpoint, or comes to the same decision again.
+    learner_.ranks().meet();  // all have read what is written again or removed
     if (good) {
-        write_checkpoint(learner_.backend(), good->path(), tensors_of(learner_), to_json(state_, identity()));
+        write(good->path());
     }
-    checkpoints_.remove_after(state_.step);
+    if (leads()) {
+        checkpoints_.remove_after(state_.step);
+    }
     checkpointed_ = state_.step;
     report_return(before.step, why);
 }
@@ -125,13 +128,15 @@ void Run::report_return(std::int64_t from, const std::string& why) {
         fmt::format("{}: returning to {}, with the learning rate scaled by {:g} from there on (return {} of at "
                     "most {})",
                     why, to, guard.rate_factor, guard.returns, guard_.options().returns));
-    log_.open(state_.step);
-    log_.add({{"kind", "return"},
-              {"step", state_.step},
-              {"from", from},
-              {"reason", why},
-              {"rate_factor", guard.rate_factor},
-              {"returns", guard.returns}});
+    if (leads()) {
+        log_.open(state_.step);
+    }
+    log({{"kind", "return"},
+         {"step", state_.step},
+         {"from", from},
+         {"reason", why},
+         {"rate_factor", guard.rate_factor},
+         {"returns", guard.returns}});
 }
 
 }  // namespace headscope

@@ -46,7 +46,8 @@ void Run::validate() {
     hooks_.say(fmt::format("validation after step {}: loss {:.4f}  nll {:.4f}{}{}{}", state_.step, result.loss.loss,
                            result.loss.nll, instead_of_perplexity(result.loss.nll, result.loss.measures, 3), more,
                            better ? "  the best so far" : ""));
-    log_.add(line);
+    log(line);
+    share_clock();
     reported_at_ = clock_.now();  // validation does not count as training time
 }
 
@@ -89,6 +90,9 @@ void Run::measure_best_again() {
 }
 
 void Run::write_best(bool mean) const {
+    if (!leads()) {
+        return;
+    }
     write_checkpoint(learner_.backend(), path(kBestFile), weights_of(learner_, mean), to_json(*state_.best));
 }
 
@@ -205,13 +209,22 @@ nlohmann::json Run::training_card(const std::string& model_directory, const nloh
 }
 
 void Run::write_model(const std::string& model_directory) {
+    learner_.ranks().meet();  // rank 0 has written the last checkpoint
+    learner_.ranks().announce("writing the model", Communicator::Takes::Long);
     const std::vector<Checkpoint> files = checkpoints_to_average();
     if (files.empty()) {
         throw Error(fmt::format("{} holds no intact checkpoint to make a model from", path("checkpoints")));
     }
-    const nlohmann::json card = training_card(model_directory, files.back().state());
     std::optional<double> nll;
     const std::string origin = load_best_weights(files, nll);
+    std::optional<double> bleu;
+    if (validator_ && validator_->bleu_pairs() > 0) {
+        bleu = validator_->bleu();
+    }
+    if (!leads()) {
+        return;
+    }
+    const nlohmann::json card = training_card(model_directory, files.back().state());
     write_model_directory(learner_.backend(), model_directory, learner_.model_config(), learner_.parameters(),
                           config_.training.save, *data_.source_tokenizer, *data_.target_tokenizer);
     if (traits(config_.task).reads_pairs) {
@@ -229,10 +242,9 @@ void Run::write_model(const std::string& model_directory) {
             line["perplexity"] = std::exp(*nll);
         }
     }
-    if (validator_ && validator_->bleu_pairs() > 0) {
-        const double bleu = validator_->bleu();
-        line["bleu"] = bleu;
-        hooks_.say(fmt::format("BLEU {:.2f} of its {}translations of {} held-out pairs", bleu,
+    if (bleu) {
+        line["bleu"] = *bleu;
+        hooks_.say(fmt::format("BLEU {:.2f} of its {}translations of {} held-out pairs", *bleu,
                                learner_.model_config().generation == Generation::LeftToRight ? "greedy " : "",
                                validator_->bleu_pairs()));
     }

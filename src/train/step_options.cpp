@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 namespace headscope {
 
@@ -23,7 +24,8 @@ LearnerOptions learner_options(const TrainingOptions& t, const Arithmetic& arith
                            .seed = static_cast<std::uint64_t>(t.seed),
                            .ema_decay = t.ema_decay,
                            .watch_gradients = t.watch_gradients,
-                           .history = t.watch_gradients ? std::min(t.report_every, kMostWatched) : t.report_every};
+                           .history = t.watch_gradients ? std::min(t.report_every, kMostWatched) : t.report_every,
+                           .shards = static_cast<int>(t.shards)};
     if (arithmetic.storage == DType::F16) {
         options.optimizer.loss_scale = static_cast<float>(t.loss_scale);
         options.optimizer.scaling = {.growth_interval = static_cast<std::int32_t>(t.loss_scale_interval),
@@ -61,6 +63,27 @@ BatchBudget part_budget(const TrainingOptions& t, std::int64_t part_tokens) {
         budget.source_tokens = budget.target_tokens = kNoLimit;
     }
     return budget;
+}
+
+ShardParts shard_parts(const std::vector<Example>& step, const Frame& frame, const TrainingOptions& t,
+                       std::int64_t part_tokens) {
+    const Padding padding = step_budget(t).padding();
+    std::vector<std::int64_t> areas;
+    areas.reserve(step.size());
+    for (const Example& example : step) {
+        areas.push_back(padded_area(example, frame, padding));
+    }
+    const std::vector<std::size_t> cuts = cut_evenly(areas, static_cast<int>(t.shards));
+    ShardParts shards;
+    std::int64_t rows = 0;  // of the shards so far
+    for (std::size_t shard = 0; shard + 1 < cuts.size(); ++shard) {
+        const std::span<const Example> examples = std::span(step).subspan(cuts[shard], cuts[shard + 1] - cuts[shard]);
+        shards.push_back(micro_batches(examples, frame, padding, part_budget(t, part_tokens), rows));
+        for (const Batch& part : shards.back()) {
+            rows += part.sentences;
+        }
+    }
+    return shards;
 }
 
 std::string parts_matter(const ModelConfig& model, const TrainingOptions& training) {

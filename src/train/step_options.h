@@ -20,6 +20,10 @@ BatchBudget micro_budget(const TrainingOptions& t);  // of what is in memory at 
 // step is one part, even if sampled pieces made it longer than planned.
 BatchBudget part_budget(const TrainingOptions& t, std::int64_t part_tokens = 0);
 
+// The parts of a step, by shard, each under part_budget().
+ShardParts shard_parts(const std::vector<Example>& step, const Frame& frame, const TrainingOptions& t,
+                       std::int64_t part_tokens);
+
 // What a step computes otherwise when it is cut into parts, as the end of a warning: "; a batch norm measures ..".
 // Empty for models whose parts add up to the same gradients.
 std::string parts_matter(const ModelConfig& model, const TrainingOptions& training);

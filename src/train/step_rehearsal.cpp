@@ -15,6 +15,7 @@ namespace {
 LearnerOptions options_of(const TrainConfig& config, const Arithmetic& arithmetic) {
     LearnerOptions options = learner_options(config.training, arithmetic);
     options.objective = config.objective();
+    options.shards = 1;
     return options;
 }
 

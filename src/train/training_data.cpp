@@ -139,7 +139,16 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
     require_files(config);
     MadeFolder(folder).keep();
     TrainingData data;
-    obtain_tokenizers(data, config, folder, origin, say);
+    Communicator& ranks = *origin.ranks;
+    ranks.announce("making the tokenizers", Communicator::Takes::Long);
+    if (ranks.leads()) {
+        obtain_tokenizers(data, config, folder, origin, say);
+    }
+    ranks.meet();
+    if (!ranks.leads()) {
+        obtain_tokenizers(data, config, folder, {.reuse = true}, say);
+    }
+    ranks.announce("encoding the text", Communicator::Takes::Long);
     data.languages = config.data.languages;
     data.frame = frame_of(config.model_config(*data.source_tokenizer, *data.target_tokenizer), data.languages);
     const CorpusFiles& valid = config.data.valid;

@@ -13,6 +13,7 @@
 #include "data/frame.h"
 #include "data/response_source.h"
 #include "model/tokenizer_files.h"
+#include "parallel/communicator.h"
 #include "text/tokenizer.h"
 #include "train/train_config.h"
 
@@ -38,6 +39,7 @@ struct TokenizerOrigin {
     bool reuse = false;                       // use those in the folder
     std::optional<TokenizerPair> given = {};  // otherwise copy these; none: learn them
     bool warned = false;                      // the warning about unlearnable lines was already printed
+    Communicator* ranks = &alone();           // that share them: rank 0 makes them
 };
 
 // Tokenizers are stored in `folder`. Text is read as a stream: memory holds a few bytes per pair, and the ids of large

@@ -15,6 +15,7 @@
 #include "train/batch_size.h"
 #include "train/default_config.h"
 #include "train/first_model.h"
+#include "train/ranked_start.h"
 #include "train/references.h"
 #include "train/response_parts.h"
 #include "train/rollouts.h"
@@ -58,6 +59,9 @@ void TrainingJob::use(Backend& backend) {
 }
 
 TrainingResult TrainingJob::run(const std::function<Backend&()>& open, const std::function<RunHooks(Backend&)>& hooks) {
+    if (!leads()) {
+        return follow(open, hooks);
+    }
     const std::string& output = request_.output;
     require_output(output, request_.resume, request_.purpose);
     refuse_inputs(output, inputs());
@@ -81,9 +85,44 @@ TrainingResult TrainingJob::run(const std::function<Backend&()>& open, const std
         choose_config(output);
         given_->save(output);  // so that a training that is killed now can be resumed
     }
+    if (resumed && config_.training.find_batch) {
+        set_batch(folder.recorded("source_tokens", config_.training.source_tokens));
+    }
+    choose_shards(resumed ? &folder : nullptr);
+    if (request_.ranks->size() > 1) {
+        tell_start(*request_.ranks, {{"config", given_->json()}, {"file", given_->file()}, {"resumed", resumed}},
+                   output);
+    }
     // Without a checkpoint nothing proves that a tokenizer there belongs to this configuration.
     prepare_data((fs::path(output) / "tokenizer").string(), resumed ? &folder : nullptr);
     return train(folder, resumed, hooks(*backend_));
+}
+
+// The same on other ranks than 0, which write nothing.
+TrainingResult TrainingJob::follow(const std::function<Backend&()>& open,
+                                   const std::function<RunHooks(Backend&)>& hooks) {
+    use(open());
+    const std::string& output = request_.output;
+    const nlohmann::json told = tell_start(*request_.ranks, {}, output);
+    take(RunConfig(told.at("config"), told.at("file").get<std::string>()));
+    check_device();
+    prepare_data((fs::path(output) / "tokenizer").string());
+    return train(
+        output, [] {}, told.at("resumed").get<bool>(), hooks(*backend_));
+}
+
+// A step's shards are those of the run, or else enough for the ranks.
+void TrainingJob::choose_shards(const RunFolder* resumed) {
+    const int ranks = request_.ranks->size();
+    if (!given_->has("shards")) {
+        const std::int64_t shards = resumed != nullptr ? resumed->recorded("shards", 1) : shards_for(ranks);
+        if (shards > 1) {
+            RunConfig config = *given_;
+            config.set("shards", shards);
+            take(std::move(config));
+        }
+    }
+    require_divisible(config_, ranks);
 }
 
 void TrainingJob::choose_config(const std::string& folder) {
@@ -153,17 +192,32 @@ TokenizerOrigin TrainingJob::tokenizers(bool reuse) const {
 }
 
 void TrainingJob::prepare_data(const std::string& folder, const RunFolder* resumed) {
-    data_ = prepare_training_data(config_, folder, tokenizers(resumed != nullptr), say_);
+    TokenizerOrigin origin = leads() ? tokenizers(resumed != nullptr) : TokenizerOrigin{};
+    origin.ranks = request_.ranks;
+    data_ = prepare_training_data(config_, folder, origin, say_);
     if (config_.training.find_batch) {
-        RunConfig found = *given_;
-        const std::int64_t tokens = resumed != nullptr ? resumed->recorded_batch() : find_batch();
-        found.set("source_tokens", tokens);
-        found.set("target_tokens", tokens);
-        take(std::move(found));
+        const std::int64_t tokens =
+            resumed != nullptr ? resumed->recorded("source_tokens", config_.training.source_tokens) : find_batch();
+        set_batch(tokens);
     }
 }
 
+void TrainingJob::set_batch(std::int64_t tokens) {
+    RunConfig config = *given_;
+    config.set("source_tokens", tokens);
+    config.set("target_tokens", tokens);
+    take(std::move(config));
+}
+
 TrainingResult TrainingJob::train(RunFolder& folder, bool resumed, const RunHooks& hooks) {
+    return train(
+        folder.path(), [&folder] { folder.keep(); }, resumed, hooks);
+}
+
+TrainingResult TrainingJob::train(const std::string& folder, const std::function<void()>& keep, bool resumed,
+                                  const RunHooks& given_hooks) {
+    RunHooks hooks = given_hooks;
+    hooks.ranks = request_.ranks;
     if (request_.purpose == Purpose::Train) {
         add_references(*backend_, config_, data_, say_);
     }
@@ -172,24 +226,32 @@ TrainingResult TrainingJob::train(RunFolder& folder, bool resumed, const RunHook
     if (!source && traits(config_.task).rolls_out && request_.purpose == Purpose::Train) {
         source = std::make_unique<Rollouts>(learner, config_, data_);
     }
-    Run run(learner, config_, std::exchange(data_, {}), folder.path(), hooks, std::move(source));
+    if (hooks.ranks->size() > 1) {
+        require_same(*hooks.ranks, {{"program", request_.program},
+                                    {"configuration", config_.identity()},
+                                    {"data", data_.fingerprint()},
+                                    {"arithmetic", name_of(learner.options().arithmetic)}});
+    }
+    Run run(learner, config_, std::exchange(data_, {}), folder, hooks, std::move(source));
     if (!request_.from.empty()) {
         run.begin_from(request_.from);
     }
     if (resumed) {
         given_->naming_options([&] { run.resume(request_.purpose); });
     }
-    folder.keep();
+    keep();
     TrainingResult result;
     if (request_.purpose == Purpose::Train) {
-        given_->save(folder.path());
+        if (leads()) {
+            given_->save(folder);
+        }
         result.end = run.train();
     }
     result.step = run.step();
     result.minutes = run.minutes();
     result.ended_by = given_->with_options(run.ended_by());
     if (result.end == RunEnd::Finished) {
-        run.write_model((fs::path(folder.path()) / "model").string());
+        run.write_model((fs::path(folder) / "model").string());
     }
     return result;
 }
@@ -240,8 +302,12 @@ std::int64_t TrainingJob::find_batch() const {
     const ModelConfig model = config_.model_config(*data_.source_tokenizer, *data_.target_tokenizer);
     StepRehearsal rehearsal(*backend_, config_, model, arithmetic_of(config_, *backend_));
     const FoundBatch found = headscope::find_batch(rehearsal, config_, memory_limit(*backend_));
-    say_(found.how);
-    return found.tokens;
+    std::int64_t least = found.tokens;
+    for (const std::string& of_rank : request_.ranks->gather(std::to_string(found.tokens))) {
+        least = std::min(least, static_cast<std::int64_t>(std::stoll(of_rank)));
+    }
+    say_(least == found.tokens ? found.how : fmt::format("steps of {} tokens per side: what fits on all ranks", least));
+    return least;
 }
 
 }  // namespace headscope

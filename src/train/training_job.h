@@ -41,7 +41,9 @@ struct TrainingRequest {
     std::optional<TokenizerPair> tokenizers = {};
     bool resume = false;  // continues from the newest checkpoint in `output`; without this there must be none
     Purpose purpose = Purpose::Train;
-    RunInputs inputs = {};  // files that the request itself was read from
+    RunInputs inputs = {};           // files that the request itself was read from
+    Communicator* ranks = &alone();  // that train together, each with a job of the same request
+    std::string program = {};        // with its version, which must be the same on all ranks
     // Makes what gives the training's steps, of the encoded text; empty: a Batcher.
     std::function<std::unique_ptr<StepSource>(const TrainingData&)> source = {};
 };
@@ -86,6 +88,12 @@ public:
     RunInputs inputs() const;  // all files that the training reads
 
 private:
+    TrainingResult follow(const std::function<Backend&()>& open, const std::function<RunHooks(Backend&)>& hooks);
+    TrainingResult train(const std::string& folder, const std::function<void()>& keep, bool resumed,
+                         const RunHooks& hooks);
+    bool leads() const { return request_.ranks->leads(); }
+    void set_batch(std::int64_t tokens);
+    void choose_shards(const RunFolder* resumed);
     void take(RunConfig config);
     void require_from(Task task) const;
     void check_device() const;

@@ -1,9 +1,12 @@
 #include "train/training_options.h"
 
+#include <bit>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "io/config_fields.h"
+#include "parallel/shards.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -56,6 +59,7 @@ const ConfigFields<Options>& deciding_fields() {
 const ConfigFields<Options>& later_fields() {
     static const ConfigFields<Options> table = {
         number_field("weight_decay", &Options::weight_decay, 0.0, 1e3),
+        integer_field("shards", &Options::shards, 1, kMostShards),
         number_field("expert_balance", &Options::expert_balance, 0.0, 1e3),
         number_field("beta", &Options::beta, 1e-6, 1e3),
         choice_field("label_smoothing_towards", &Options::smoothing_towards,
@@ -178,6 +182,12 @@ nlohmann::json identity_of(const TrainingOptions& t) {
 void check_training_options(const TrainingOptions& t, const std::string& file) {
     if (!t.limits().any()) {
         throw Error(file + ": \"training\" must limit \"steps\", \"epochs\", \"tokens\" or \"minutes\"");
+    }
+    if (!std::has_single_bit(static_cast<std::uint64_t>(t.shards))) {
+        throw Error(
+            fmt::format("{}: \"training.shards\" ({}) must be a power of two, since gradients are added in "
+                        "a balanced tree",
+                        file, t.shards));
     }
     if (t.find_batch && t.micro_batch_tokens > 0) {
         throw Error(

@@ -33,6 +33,9 @@ struct TrainingOptions {
     std::int64_t source_tokens = 25000;
     std::int64_t target_tokens = 25000;
     std::int64_t micro_batch_tokens = 0;
+    // Groups of a step's examples whose gradients are added in a fixed tree, so that the result does not depend on the
+    // number of ranks: a power of two, at least that number.
+    std::int64_t shards = 1;
     bool split_when_out_of_memory = true;  // halve the parts if the device runs out of memory
     std::int64_t length_multiple = 8;  // lengths are padded to it: less padding is faster on a CPU, few shapes on a GPU
     std::int64_t max_length = 200;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "eval/bleu.h"
@@ -60,9 +61,27 @@ Validation Validator::measure() const {
 }
 
 double Validator::bleu() const {
+    // In as many parts as shards, so that each sentence has the same others beside it on any number of ranks.
+    Communicator& ranks = learner_.ranks();
+    const int shards = learner_.options().shards;
+    const ShardRange mine = shards_of(ranks.rank(), ranks.size(), shards);
+    const auto cut = [&](int shard) { return text_.source.size() * static_cast<std::size_t>(shard) / shards; };
+    nlohmann::json found = nlohmann::json::array();
+    for (int shard = mine.first; shard < mine.end; ++shard) {
+        ranks.announce(fmt::format("translating validation text, part {} of {}", shard + 1, shards),
+                       Communicator::Takes::Long);
+        const std::vector<std::string> part(text_.source.begin() + static_cast<std::ptrdiff_t>(cut(shard)),
+                                            text_.source.begin() + static_cast<std::ptrdiff_t>(cut(shard + 1)));
+        for (TextResult& sentence : translator_->translate(numbered(part), options_)) {
+            found.push_back(std::move(sentence.text));
+        }
+    }
     std::vector<std::string> translations;
-    for (TextResult& sentence : translator_->translate(numbered(text_.source), options_)) {
-        translations.push_back(std::move(sentence.text));
+    for (const std::string& of_rank :
+         ranks.gather(found.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))) {
+        for (const nlohmann::json& text : nlohmann::json::parse(of_rank)) {
+            translations.push_back(text);
+        }
     }
     return corpus_bleu(translations, text_.target).score;
 }

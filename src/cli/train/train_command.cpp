@@ -29,6 +29,7 @@ constexpr const char* kFooter =
     "continues.\n\nExamples:\n"
     "  headscope train --source my.en --target my.de --output out/my\n"
     "  headscope train --output out/my --resume\n"
+    "  headscope train --source my.en --target my.de --output out/faster --device cuda:0,cuda:1\n"
     "  headscope train --text my.txt --output out/lm\n"
     "  headscope train --task sft --from out/lm --text responses.jsonl --show-labels 2 --output out/sft\n"
     "  headscope train --task sft --from out/lm --text responses.jsonl --template none --output out/sft\n"
@@ -116,7 +117,7 @@ void add_input(CLI::App& command, TrainOptions& options) {
     text->excludes(source);
     data->needs(config);
     command.add_option("-o,--output", options.output, "Folder of the run")->type_name("FOLDER")->required();
-    options.common.add_device(command);
+    options.common.add_device_list(command);
     command
         .add_option_function<std::string>(
             "--from",
@@ -163,6 +164,38 @@ void add_course(CLI::App& command, TrainOptions& options) {
     for (CLI::Option* later : {resume, finish}) {
         later->excludes(source)->excludes(command.get_option("--text"))->excludes(command.get_option("--from"));
     }
+}
+
+void add_ranks(CLI::App& command, TrainOptions& options) {
+    constexpr std::uint64_t kWeek = 7 * 24 * 3600;
+    command.option_defaults()->group("Ranks");
+    std::vector<CLI::Option*> added;
+    added.push_back(command
+                        .add_option("--ranks", options.ranks.count,
+                                    "Train on so many processes, each with a device of --device, or all with one "
+                                    "(default: one for each device named)")
+                        ->type_name("N")
+                        ->check(whole_number(1, kMostShards)));
+    added.push_back(command
+                        .add_option("--rank-timeout", options.ranks.timeout,
+                                    "Seconds after which a rank that does not answer ends the training")
+                        ->check(real_number(1.0, kWeek))
+                        ->capture_default_str());
+    added.push_back(command
+                        .add_option("--max-restarts", options.ranks.restarts,
+                                    "Start all ranks again from the last checkpoint when one fails, at most so often")
+                        ->check(whole_number(0, 1000))
+                        ->capture_default_str());
+    for (CLI::Option* option : added) {
+        for (const char* alone : {"--overfit-one-batch", "--show-labels", "--finish", "--dry-run"}) {
+            option->excludes(command.get_option(alone));
+        }
+    }
+    command
+        .add_option_function<std::string>(
+            "--rank-of", [&options](const std::string& text) { options.ranks.start = RankStart::parse(text); },
+            "What a rank is told by the process that starts it")
+        ->group("");
 }
 
 std::string wrong_batch(const std::string& text) {
@@ -232,15 +265,17 @@ void add_changes(CLI::App& command, TrainOptions& options) {
 
 }  // namespace
 
-void add_train_command(CLI::App& app, const OpenOptions& open_options) {
+void add_train_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     auto options = std::make_shared<TrainOptions>();
     options->common.open = open_options;
+    options->ranks.command.assign(words, words + count);
     CLI::App* command =
         app.add_subcommand("train", "Train a model from a configuration file or from texts")->group("Train");
     command->footer(kFooter);
     add_input(*command, *options);
     add_course(*command, *options);
     add_changes(*command, *options);
+    add_ranks(*command, *options);
     command->callback(
         [options, precision = command->get_option("--precision"), documents = command->get_option("--documents")] {
             if (precision->count() > 0) {

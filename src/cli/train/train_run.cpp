@@ -15,6 +15,7 @@
 #include "cli/train/train_request.h"
 #include "cli/train/train_terminal.h"
 #include "io/scratch_folder.h"
+#include "options/version.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "support/usage_error.h"
@@ -131,10 +132,15 @@ std::string json_of(const TrainingResult& result, const std::string& folder) {
     return json_document(json);
 }
 
-void train(const TrainOptions& options, Terminal& terminal) {
-    const Log say = terminal.say();
-    require_output(options.output, options.resume, options.finish ? Purpose::Finish : Purpose::Train);
-    TrainingJob job(request_of(options), say);
+void train(const TrainOptions& options, Terminal& terminal, Communicator& ranks) {
+    const Log say = ranks.leads() ? terminal.say() : [](const std::string&) {};
+    if (ranks.leads()) {
+        require_output(options.output, options.resume, options.finish ? Purpose::Finish : Purpose::Train);
+    }
+    TrainingRequest request = request_of(options);
+    request.ranks = &ranks;
+    request.program = version_line("headscope");
+    TrainingJob job(std::move(request), say);
     std::unique_ptr<Backend> backend;
     const auto open = [&]() -> Backend& {
         backend = open_device(options.common.device(), options.common.open);
@@ -147,6 +153,9 @@ void train(const TrainOptions& options, Terminal& terminal) {
         throw Error(lost.what() + std::string(holds_checkpoints(options.output)
                                                   ? "; --resume continues from the last checkpoint"
                                                   : "; there is no checkpoint to resume from yet"));
+    }
+    if (!ranks.leads()) {
+        return;
     }
     if (result.end == RunEnd::Stopped) {
         throw Error(
@@ -178,7 +187,9 @@ void run_training(const TrainOptions& options) {
     } else if (options.overfit) {
         overfit(options, terminal);
     } else {
-        train(options, terminal);
+        train_on_ranks(options, [&terminal](const TrainOptions& of_rank, Communicator& ranks) {
+            train(of_rank, terminal, ranks);
+        });
     }
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/train/train_ranks.h"
 #include "options/common_options.h"
 #include "train/training_job.h"
 
@@ -36,6 +37,7 @@ struct TrainOptions {
     bool overfit = false;
     bool dry_run = false;
     std::int64_t show_labels = 0;  // examples; 0: train
+    RankOptions ranks;
 };
 
 void run_training(const TrainOptions& options);

@@ -1,0 +1,166 @@
+#include "parallel/rank_processes.h"
+
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kReapEvery{10};
+constexpr std::chrono::milliseconds kGrace{1000};  // for ranks to end by themselves after a failure
+
+void require(int error, const char* what) {
+    if (error != 0) {
+        throw Error(fmt::format("starting the ranks: {} failed: {}", what, std::generic_category().message(error)));
+    }
+}
+
+std::string end_of(int status) {
+    if (WIFSIGNALED(status)) {
+        const int number = WTERMSIG(status);
+        return fmt::format("it was ended by signal {} ({})", number, ::strsignal(number));
+    }
+    return fmt::format("it ended with exit code {} and gave no reason", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+std::string RankStart::text() const {
+    return fmt::format("{},{},{},{}", descriptor, rank, parent, attempt);
+}
+
+RankStart RankStart::parse(const std::string& text) {
+    RankStart start;
+    const char* at = text.data();
+    const char* end = text.data() + text.size();
+    for (int* number : {&start.descriptor, &start.rank, &start.parent, &start.attempt}) {
+        const auto [stop, error] = std::from_chars(at, end, *number);
+        const bool last = number == &start.attempt;
+        if (error != std::errc() || *number < 0 || (last ? stop != end : stop == end || *stop != ',')) {
+            throw Error(fmt::format("'{}' describes no rank: only the program itself starts its ranks", text));
+        }
+        at = stop + 1;
+    }
+    return start;
+}
+
+void RankStart::follow_parent() const {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) {
+        throw Error(fmt::format("process {}, which started this rank, has ended", parent));
+    }
+}
+
+RankProcesses::RankProcesses(int count, const std::vector<std::string>& arguments, const std::string& option,
+                             int attempt, char** environment)
+    : group_(count) {
+    posix_spawn_file_actions_t actions;
+    require(::posix_spawn_file_actions_init(&actions), "posix_spawn_file_actions_init");
+    // A descriptor that is duplicated to itself stays open in the child.
+    require(::posix_spawn_file_actions_adddup2(&actions, group_.descriptor(), group_.descriptor()),
+            "posix_spawn_file_actions_adddup2");
+    // Ctrl-C then reaches this process only, which asks rank 0.
+    posix_spawnattr_t attributes;
+    require(::posix_spawnattr_init(&attributes), "posix_spawnattr_init");
+    require(::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP), "posix_spawnattr_setflags");
+    int error = 0;
+    for (int rank = 0; rank < count && error == 0; ++rank) {
+        std::vector<std::string> words = arguments;
+        words.push_back(option);
+        words.push_back(RankStart{group_.descriptor(), rank, ::getpid(), attempt}.text());
+        std::vector<char*> pointers;
+        for (std::string& word : words) {
+            pointers.push_back(word.data());
+        }
+        pointers.push_back(nullptr);
+        Process& process = processes_.emplace_back();
+        error = ::posix_spawn(&process.id, "/proc/self/exe", &actions, &attributes, pointers.data(), environment);
+        if (error != 0) {
+            processes_.pop_back();
+        }
+    }
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        signal(SIGKILL);
+        require(error, "posix_spawn");
+    }
+}
+
+RankProcesses::~RankProcesses() {
+    signal(SIGKILL);
+    for (const Process& process : processes_) {
+        if (process.id != 0) {
+            ::waitpid(process.id, nullptr, 0);
+        }
+    }
+}
+
+bool RankProcesses::running() const {
+    return std::ranges::any_of(processes_, [](const Process& process) { return process.id != 0; });
+}
+
+void RankProcesses::signal(int number) const {
+    for (const Process& process : processes_) {
+        if (process.id != 0) {
+            ::kill(process.id, number);
+        }
+    }
+}
+
+void RankProcesses::reap() {
+    for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
+        Process& process = processes_[rank];
+        int status = 0;
+        if (process.id == 0 || ::waitpid(process.id, &status, WNOHANG) != process.id) {
+            continue;
+        }
+        process.id = 0;
+        // One that failed by itself has said why, or ends since another one did.
+        if (status != 0 && !group_.failed()) {
+            group_.fail({static_cast<int>(rank), end_of(status)});
+        }
+    }
+}
+
+std::optional<RankFailure> RankProcesses::wait(const std::function<bool()>& stop) {
+    bool asked = false;
+    std::optional<Clock::time_point> failed;
+    for (;;) {
+        reap();
+        if (!running()) {
+            return group_.failure();
+        }
+        if (!failed && group_.failed()) {
+            failed = Clock::now();
+        }
+        if (failed && Clock::now() - *failed > kGrace) {
+            signal(SIGKILL);
+        }
+        if (!asked && stop()) {
+            asked = true;
+            if (processes_.front().id != 0) {
+                ::kill(processes_.front().id, SIGTERM);
+            }
+        }
+        std::this_thread::sleep_for(kReapEvery);
+    }
+}
+
+}  // namespace headscope

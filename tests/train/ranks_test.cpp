@@ -1,0 +1,185 @@
+// Trainings on several ranks, as threads of this process.
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <mutex>
+
+#include "tests/parallel/threads.h"
+#include "tests/train/digits_run.h"
+#include "train/training_job.h"
+
+using namespace headscope;
+
+namespace {
+
+// What a run leaves that does not depend on time.
+struct Outcome {
+    std::map<std::string, std::string> checkpoints;  // their tensors' bytes, by file
+    std::vector<std::string> log;
+
+    bool operator==(const Outcome&) const = default;
+};
+
+std::vector<std::string> log_of(const std::string& output) {
+    std::vector<std::string> lines;
+    std::ifstream file(output + "/log.jsonl");
+    for (std::string line; std::getline(file, line);) {
+        nlohmann::json entry = nlohmann::json::parse(line);
+        for (const char* key : {"seconds", "minutes", "minutes_left", "tokens_per_second", "training", "memory_bytes",
+                                "source_tokens_per_second", "target_tokens_per_second"}) {
+            entry.erase(key);
+        }
+        lines.push_back(entry.dump());
+    }
+    return lines;
+}
+
+Outcome outcome_of(const std::string& output) {
+    Outcome found{.log = log_of(output)};
+    for (const std::int64_t step : CheckpointFolder(output + "/checkpoints").steps()) {
+        const std::string path = CheckpointFolder(output + "/checkpoints").file_of(step);
+        const SafeTensorsFile file = SafeTensorsFile::open(path);
+        std::string& bytes = found.checkpoints[std::to_string(step)];
+        for (const SafeTensorsEntry& entry : file.entries()) {
+            const MappedTensor tensor = file.at(entry.name);
+            bytes += entry.name;
+            bytes.append(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size());
+        }
+    }
+    return found;
+}
+
+struct RankedRun {
+    const TemporaryFolder& folder;
+    nlohmann::json settings;
+    std::vector<std::string> devices = {"cpu"};  // of each rank, or of all
+    int stop_after_steps = -1;
+
+    // Returns why each rank failed.
+    std::vector<std::string> train(const std::string& output, int count, bool resume = false) const {
+        return on_ranks(count, [&](Communicator& ranks) {
+            const std::string& device = devices[static_cast<std::size_t>(ranks.rank()) % devices.size()];
+            ranks.introduce(device);
+            TrainingJob job({.config = RunConfig(RunConfig::with_data(settings, folder.file("")), "digits.json"),
+                             .output = folder.file(output),
+                             .resume = resume,
+                             .ranks = &ranks},
+                            [](const std::string&) {});
+            std::unique_ptr<Backend> backend;
+            RunHooks hooks;
+            if (stop_after_steps >= 0 && ranks.leads()) {
+                hooks.stop_requested = stop_after(stop_after_steps);
+            }
+            job.run(
+                [&]() -> Backend& {
+                    backend = open_device(device, environment_options());
+                    return *backend;
+                },
+                [&](Backend&) { return hooks; });
+        });
+    }
+
+    Outcome outcome(const std::string& output, int count) const {
+        CHECK(train(output, count) == std::vector<std::string>(static_cast<std::size_t>(count)));
+        return outcome_of(folder.file(output));
+    }
+};
+
+nlohmann::json in_shards(nlohmann::json settings, int shards) {
+    settings["training"]["shards"] = shards;
+    settings["training"]["clip_norm"] = 0.5;
+    settings["training"]["watch_gradients"] = true;
+    settings["training"]["validate_bleu"] = 6;
+    return settings;
+}
+
+}  // namespace
+
+TEST_CASE("any number of ranks trains the same weights, bit for bit", "[ranks]") {
+    const TemporaryFolder folder;
+    RankedRun run{folder, in_shards(write_digits(folder), 4)};
+    SECTION("translation") {}
+    SECTION("with an exponential mean, and parts within shards") {
+        run.settings["training"]["ema_decay"] = 0.9;
+        run.settings["training"]["micro_batch_tokens"] = 100;
+    }
+    SECTION("experts") {
+        run.settings["model"].erase("d_ff");
+        run.settings["model"]["feed_forward"] = {{"d_ff", 64}, {"experts", {{"count", 2}, {"per_token", 1}}}};
+        run.settings["training"]["expert_balance"] = 0.1;
+    }
+    SECTION("products of operands rounded to BF16") {
+        run.settings["training"]["compute"] = "bf16";
+    }
+    const Outcome one = run.outcome("one", 1);
+    CHECK(one.checkpoints.size() == 3);
+    CHECK(one.log.size() >= 7);
+    for (const int count : {2, 3, 4}) {
+        CAPTURE(count);
+        const Outcome found = run.outcome("ranks-" + std::to_string(count), count);
+        CHECK(found.log == one.log);
+        CHECK(found.checkpoints == one.checkpoints);
+    }
+}
+
+TEST_CASE("a training goes on with another number of ranks", "[ranks]") {
+    const TemporaryFolder folder;
+    RankedRun run{folder, in_shards(write_digits(folder), 4)};
+    const Outcome whole = run.outcome("whole", 1);
+    int steps = 5;
+    for (const int count : {4, 2, 3}) {
+        run.stop_after_steps = steps;
+        steps = 6;
+        CHECK(run.train("parts", count, count != 4) == std::vector<std::string>(static_cast<std::size_t>(count)));
+    }
+    run.stop_after_steps = -1;
+    CHECK(run.train("parts", 1, true) == std::vector<std::string>(1));
+    CHECK(outcome_of(folder.file("parts")).checkpoints == whole.checkpoints);
+}
+
+TEST_CASE("ranks on Vulkan train the same weights in F16, too", "[ranks]") {
+    const TemporaryFolder folder;
+    RankedRun run{folder, in_shards(write_digits(folder), 2), {"vulkan"}};
+    run.settings["training"]["precision"] = GENERATE("f32", "f16");
+    run.settings["training"]["steps"] = 6;
+    run.settings["training"]["validate_every"] = 3;
+    run.settings["training"]["checkpoint_every"] = 3;
+    const Outcome one = run.outcome("one", 1);
+    const Outcome two = run.outcome("two", 2);
+    CHECK(two.log == one.log);
+    CHECK(two.checkpoints == one.checkpoints);
+}
+
+TEST_CASE("the CPU and Vulkan train together", "[ranks]") {
+    const TemporaryFolder folder;
+    RankedRun run{folder, in_shards(write_digits(folder), 2)};
+    run.settings["training"]["steps"] = 6;
+    CHECK(run.train("cpu", 1) == std::vector<std::string>(1));
+    run.devices = {"cpu", "vulkan"};
+    CHECK(run.train("mixed", 2) == std::vector<std::string>(2));
+    const auto backend = open_device("cpu", environment_options());
+    const std::vector<double> expected = weights_of_model(*backend, folder.file("cpu/model"));
+    const std::vector<double> found = weights_of_model(*backend, folder.file("mixed/model"));
+    double largest = 0.0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        largest = std::max(largest, std::abs(found[i] - expected[i]));
+    }
+    CHECK(largest < 1e-5);
+}
+
+TEST_CASE("what ranks cannot share is an error that names it", "[ranks]") {
+    const TemporaryFolder folder;
+    RankedRun run{folder, in_shards(write_digits(folder), 2)};
+    SECTION("too few shards") {
+        CHECK_THAT(run.train("out", 3)[0],
+                   Catch::Contains("\"training.shards\" (2) is less than the number of ranks (3)"));
+    }
+    SECTION("a batch norm") {
+        run.settings["model"]["norm_type"] = "batch";
+        CHECK_THAT(run.train("out", 2)[0], Catch::Contains("a batch norm is trained by one rank, not 2"));
+    }
+    SECTION("a number of shards that is no power of two") {
+        run.settings["training"]["shards"] = 3;
+        CHECK_THAT(run.train("out", 2)[0], Catch::Contains("\"training.shards\" (3) must be a power of two"));
+    }
+}
