@@ -126,13 +126,11 @@ nlohmann::json checked_state(const SafeTensorsFile& file) {
 }  // namespace
 
 CheckpointTensors tensors_of(Learner& learner) {
-    return {learner.parameters().flat_values(),
-            learner.optimizer().first_moment(),
-            learner.optimizer().second_moment(),
-            learner.optimizer().range().begin,
-            {},
-            {},
-            learner.mean() == nullptr ? Tensor() : learner.mean()->values()};
+    return {.parameters = learner.parameters().flat_values(),
+            .first_moment = learner.optimizer().first_moment(),
+            .second_moment = learner.optimizer().second_moment(),
+            .mean = learner.mean() == nullptr ? Tensor() : learner.mean()->values(),
+            .moments_begin = learner.optimizer().range().begin};
 }
 
 CheckpointTensors collect_tensors(Learner& learner) {

@@ -22,13 +22,13 @@ struct CheckpointTensors {
     Tensor parameters;  // [total]
     Tensor first_moment = {};
     Tensor second_moment = {};
+    Tensor mean = {};                           // of the parameters, see WeightMean; optional
+    std::map<std::string, Tensor> others = {};  // StepSource::tensors(), of any size
     // Of ranks, where the moments are a slice of the flat ones: their first element, and on rank 0 the bytes of the
     // whole ones, to be written.
     std::int64_t moments_begin = 0;
     std::vector<std::byte> whole_first_moment = {};
     std::vector<std::byte> whole_second_moment = {};
-    Tensor mean = {};                           // of the parameters, see WeightMean; optional
-    std::map<std::string, Tensor> others = {};  // StepSource::tensors(), of any size
 };
 
 CheckpointTensors tensors_of(Learner& learner);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backend/backend.h"
+#include "parallel/network.h"
 #include "train/train_config.h"
 #include "train/training_data.h"
 
@@ -23,10 +24,18 @@ struct DescribedTraining {
     double seconds_per_step = 0.0;
     std::optional<std::size_t> bytes = {};  // of the device's memory; empty: more than it has
     double flops_per_step = 0.0;
+    std::optional<double> exchange_seconds = {};  // of a step on ranks with a known network
+    double speed_up = 1.0;                        // over one device, then
+};
+
+// Ranks to train on, each with a device like the one measured.
+struct RankedSteps {
+    int ranks = 1;
+    std::optional<Network> network = {};
 };
 
 // Of a training into the folder `output`. Without data steps have sentences of random pieces. Writes nothing.
 DescribedTraining describe_training(Backend& backend, const TrainConfig& config, const TrainingData* data,
-                                    const std::string& output);
+                                    const std::string& output, const std::optional<RankedSteps>& ranked = {});
 
 }  // namespace headscope

@@ -44,7 +44,7 @@ nlohmann::json tell_start(Communicator& ranks, nlohmann::json told, const std::s
     return told;
 }
 
-void require_divisible(const TrainConfig& config, int ranks) {
+void require_divisible(const TrainConfig& config, int ranks, std::int64_t shards) {
     if (ranks == 1) {
         return;
     }
@@ -60,11 +60,11 @@ void require_divisible(const TrainConfig& config, int ranks) {
     if (model.norm.type == NormType::Batch) {
         only_one("a batch norm", "its running averages follow the passes one by one");
     }
-    if (config.training.shards < ranks) {
+    if (shards < ranks) {
         throw Error(
             fmt::format("{}: \"training.shards\" ({}) is less than the number of ranks ({}), and a run keeps it "
                         "from its first step: start fewer ranks, or a new run with more shards",
-                        config.file, config.training.shards, ranks));
+                        config.file, shards, ranks));
     }
 }
 

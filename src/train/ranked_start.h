@@ -1,6 +1,7 @@
 // How ranks begin a training together: rank 0 finds out what is to be done and tells the others.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +16,7 @@ namespace headscope {
 nlohmann::json tell_start(Communicator& ranks, nlohmann::json told, const std::string& folder);
 
 // Error for what only one rank can train.
-void require_divisible(const TrainConfig& config, int ranks);
+void require_divisible(const TrainConfig& config, int ranks, std::int64_t shards);
 
 // Error on all ranks, which names two of them, if they run different programs or train something else. `facts`: what
 // must be equal, by name.

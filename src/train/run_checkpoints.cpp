@@ -83,12 +83,14 @@ void Run::restore(const Checkpoint& checkpoint, Purpose purpose) {
 }
 
 void Run::write(const std::string& checkpoint) {
-    learner_.ranks().announce("writing a checkpoint", Communicator::Takes::Long);
+    Communicator& ranks = learner_.ranks();
     CheckpointTensors all = collect_tensors(learner_);
     all.others = source_->tensors();
     if (leads()) {
+        ranks.announce("writing a checkpoint", Communicator::Takes::Long);
         write_checkpoint(learner_.backend(), checkpoint, all, to_json(state_, identity()));
     }
+    ranks.announce(fmt::format("checkpoint after step {}", state_.step));
 }
 
 void Run::read_tensors(const Checkpoint& checkpoint) {

@@ -122,7 +122,7 @@ void TrainingJob::choose_shards(const RunFolder* resumed) {
             take(std::move(config));
         }
     }
-    require_divisible(config_, ranks);
+    require_divisible(config_, ranks, config_.training.shards);
 }
 
 void TrainingJob::choose_config(const std::string& folder) {

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench/bench_all_reduce.h"
 #include "cli/bench/bench_devices.h"
 #include "cli/bench/bench_ops_command.h"
 #include "cli/bench/bench_report.h"
@@ -143,7 +144,8 @@ void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count
         "  headscope bench complete --sentences 1 --target-length 200\n"
         "  headscope bench ops --device cpu,vulkan\n"
         "  headscope bench ops --device all --op matmul --size 512 --json\n"
-        "  headscope bench ops --device cpu --op attention --length 128..8192");
+        "  headscope bench ops --device cpu --op attention --length 128..8192\n"
+        "  headscope bench all-reduce --ranks 2 --device cpu");
 
     const auto origin = [count, words] { return result_origin(count, words); };
 
@@ -176,6 +178,7 @@ void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count
     }
 
     add_bench_ops_command(*command, open_options, origin);
+    add_bench_all_reduce(*command, open_options, origin, count, words);
 }
 
 }  // namespace headscope

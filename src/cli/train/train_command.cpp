@@ -37,6 +37,7 @@ constexpr const char* kFooter =
     "  headscope train digits --data data/digits --output out/digits --dry-run\n"
     "  headscope train digits --data data/digits --output out/digits\n"
     "  headscope train digits --data data/digits --output out/digits --resume\n"
+    "  headscope train my.json --output out/mine --ranks 4 --network 12.5,20 --dry-run\n"
     "  headscope train my.json --output out/mine --minutes 30 --batch auto\n"
     "  headscope train my.json --output out/mine --finish\n"
     "  headscope train my.json --output out/try --overfit-one-batch";
@@ -166,36 +167,37 @@ void add_course(CLI::App& command, TrainOptions& options) {
     }
 }
 
+std::string wrong_network(const std::string& text) {
+    try {
+        static_cast<void>(parse_network(text));
+        return "";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
 void add_ranks(CLI::App& command, TrainOptions& options) {
-    constexpr std::uint64_t kWeek = 7 * 24 * 3600;
-    command.option_defaults()->group("Ranks");
-    std::vector<CLI::Option*> added;
-    added.push_back(command
-                        .add_option("--ranks", options.ranks.count,
-                                    "Train on so many processes, each with a device of --device, or all with one "
-                                    "(default: one for each device named)")
-                        ->type_name("N")
-                        ->check(whole_number(1, kMostShards)));
-    added.push_back(command
-                        .add_option("--rank-timeout", options.ranks.timeout,
-                                    "Seconds after which a rank that does not answer ends the training")
-                        ->check(real_number(1.0, kWeek))
-                        ->capture_default_str());
-    added.push_back(command
-                        .add_option("--max-restarts", options.ranks.restarts,
-                                    "Start all ranks again from the last checkpoint when one fails, at most so often")
-                        ->check(whole_number(0, 1000))
-                        ->capture_default_str());
-    for (CLI::Option* option : added) {
-        for (const char* alone : {"--overfit-one-batch", "--show-labels", "--finish", "--dry-run"}) {
-            option->excludes(command.get_option(alone));
+    const std::vector<CLI::Option*> added = options.ranks.add(command);
+    CLI::Option* restarts = command
+                                .add_option("--max-restarts", options.ranks.restarts,
+                                            "Start all ranks again from the last checkpoint when one fails, at most "
+                                            "so often")
+                                ->check(whole_number(0, 1000))
+                                ->capture_default_str();
+    for (CLI::Option* option : {added[0], added[1], restarts}) {
+        for (const char* one : {"--overfit-one-batch", "--show-labels", "--finish"}) {
+            option->excludes(command.get_option(one));
         }
     }
+    CLI::Option* dry = command.get_option("--dry-run");
+    restarts->excludes(dry);
     command
-        .add_option_function<std::string>(
-            "--rank-of", [&options](const std::string& text) { options.ranks.start = RankStart::parse(text); },
-            "What a rank is told by the process that starts it")
-        ->group("");
+        .add_option("--network", options.network,
+                    "Of --dry-run with --ranks: what `headscope bench all-reduce` found between the ranks")
+        ->type_name("GB/S,US")
+        ->check(CLI::Validator([](const std::string& text) { return wrong_network(text); }, ""))
+        ->needs(dry)
+        ->needs(added[0]);
 }
 
 std::string wrong_batch(const std::string& text) {

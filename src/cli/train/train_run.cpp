@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@
 #include "train/first_model.h"
 #include "train/log_reader.h"
 #include "train/overfit.h"
+#include "train/run_config.h"
 #include "train/run_folder.h"
 #include "train/training_job.h"
 
@@ -74,6 +76,10 @@ std::string json_of(const DescribedTraining& described, const std::string& devic
     if (std::isfinite(described.steps_per_epoch)) {
         json["steps_per_epoch"] = described.steps_per_epoch;
     }
+    if (described.exchange_seconds) {
+        json["exchange_seconds"] = *described.exchange_seconds;
+        json["speed_up"] = described.speed_up;
+    }
     return json_document(json);
 }
 
@@ -85,8 +91,15 @@ void describe(const TrainOptions& options, Terminal& terminal) {
             fmt::format("none of the files of {} is there: measuring with random pieces; --data names the folder",
                         attempt.job.config().file));
     }
+    std::optional<RankedSteps> ranked;
+    if (const int count = options.ranks.count.value_or(1); count > 1) {
+        ranked = {.ranks = count};
+        if (!options.network.empty()) {
+            ranked->network = parse_network(options.network);
+        }
+    }
     const DescribedTraining described =
-        describe_training(*attempt.backend, attempt.job.config(), attempt.data, options.output);
+        describe_training(*attempt.backend, attempt.job.config(), attempt.data, options.output, ranked);
     write_output(options.common.json ? json_of(described, attempt.backend->device().id) : described.text);
 }
 
@@ -175,6 +188,16 @@ void train(const TrainOptions& options, Terminal& terminal, Communicator& ranks)
     }
 }
 
+// Of a training that begins again after a failure, as far as it got before.
+void go_on(TrainOptions& options) {
+    if (fs::exists(RunConfig::file_in(options.output))) {
+        options.resume = true;
+        options.from.clear();
+        options.given.config.clear();
+        options.given.texts = {};
+    }
+}
+
 }  // namespace
 
 void run_training(const TrainOptions& options) {
@@ -187,7 +210,12 @@ void run_training(const TrainOptions& options) {
     } else if (options.overfit) {
         overfit(options, terminal);
     } else {
-        train_on_ranks(options, [&terminal](const TrainOptions& of_rank, Communicator& ranks) {
+        run_on_ranks(options.ranks, options.common, [&](const CommonOptions& common, Communicator& ranks, int attempt) {
+            TrainOptions of_rank = options;
+            of_rank.common = common;
+            if (attempt > 0) {
+                go_on(of_rank);
+            }
             train(of_rank, terminal, ranks);
         });
     }

@@ -5,8 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "cli/train/train_ranks.h"
+#include "cli/ranks.h"
 #include "options/common_options.h"
+#include "parallel/network.h"
 #include "train/training_job.h"
 
 namespace headscope {
@@ -38,6 +39,7 @@ struct TrainOptions {
     bool dry_run = false;
     std::int64_t show_labels = 0;  // examples; 0: train
     RankOptions ranks;
+    std::string network;  // of --dry-run, see parse_network(); "": unknown
 };
 
 void run_training(const TrainOptions& options);

@@ -1,17 +1,17 @@
-#include "cli/train/train_ranks.h"
+#include "cli/ranks.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/command.h"
 #include "cli/stop_signal.h"
-#include "cli/train/train_run.h"
+#include "options/option_values.h"
 #include "parallel/local_communicator.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
@@ -19,7 +19,6 @@
 #include "support/counted.h"
 #include "support/processors.h"
 #include "support/usage_error.h"
-#include "train/run_config.h"
 
 namespace headscope {
 namespace {
@@ -28,9 +27,9 @@ constexpr const char* kThreads = "HEADSCOPE_THREADS";
 constexpr const char* kRankOption = "--rank-of";
 
 // One for each rank.
-std::vector<std::string> devices_of_ranks(const TrainOptions& options) {
-    std::vector<std::string> devices = asked_devices(options.common.device(), options.common.open);
-    const int count = options.ranks.count.value_or(static_cast<int>(devices.size()));
+std::vector<std::string> devices_of_ranks(const std::optional<int>& wanted, const CommonOptions& common) {
+    std::vector<std::string> devices = asked_devices(common.device(), common.open);
+    const int count = wanted.value_or(static_cast<int>(devices.size()));
     if (devices.size() == 1) {
         devices.resize(static_cast<std::size_t>(count), devices.front());
     }
@@ -41,6 +40,10 @@ std::vector<std::string> devices_of_ranks(const TrainOptions& options) {
                         count, counted(devices.size(), "device"), fmt::join(devices, ", ")));
     }
     return devices;
+}
+
+std::string name_of_device(const std::string& device) {
+    return device.empty() ? "the best device" : device;
 }
 
 bool is_cpu(const std::string& device) {
@@ -64,7 +67,7 @@ void warn_of_shared_devices(const std::vector<std::string>& devices) {
             log_line(
                 fmt::format("warning: ranks {} and {} share one device ({}): they take turns, and each needs its "
                             "own memory there",
-                            first, rank, devices[rank].empty() ? "the best one" : devices[rank]));
+                            first, rank, name_of_device(devices[rank])));
         }
     }
     const int cores = processors();
@@ -74,29 +77,18 @@ void warn_of_shared_devices(const std::vector<std::string>& devices) {
     }
 }
 
-std::string named(int rank, const std::string& name, const std::string& reason) {
-    return rank == 0 ? reason : fmt::format("rank {} ({}): {}", rank, name, reason);
-}
-
 // Of a rank: it says why it fails to the process that started it, which prints it.
-void run_rank(TrainOptions options, const std::function<void(const TrainOptions&, Communicator&)>& train) {
-    const RankStart& start = *options.ranks.start;
+void run_rank(const RankOptions& options, CommonOptions common, const RankWork& work) {
+    const RankStart& start = *options.start;
     start.follow_parent();
     LocalGroup group = LocalGroup::of(start.descriptor);
-    LocalCommunicator ranks(group, start.rank, std::chrono::duration<double>(options.ranks.timeout));
+    LocalCommunicator ranks(group, start.rank, std::chrono::duration<double>(options.timeout));
     try {
-        options.ranks.count = group.size();
-        const std::vector<std::string> devices = devices_of_ranks(options);
-        share_threads(devices, options.common.open);
-        options.common.devices = {devices.at(static_cast<std::size_t>(start.rank))};
-        if (start.attempt > 0 && std::filesystem::exists(RunConfig::file_in(options.output))) {
-            options.resume = true;
-            options.from.clear();
-            options.given.config.clear();
-            options.given.texts = {};
-        }
-        ranks.introduce(options.common.device().empty() ? "the best device" : options.common.device());
-        train(options, ranks);
+        const std::vector<std::string> devices = devices_of_ranks(group.size(), common);
+        share_threads(devices, common.open);
+        common.devices = {devices.at(static_cast<std::size_t>(start.rank))};
+        ranks.introduce(name_of_device(common.device()));
+        work(common, ranks, start.attempt);
     } catch (const OtherRankFailed&) {
         throw;
     } catch (const std::exception& error) {
@@ -107,34 +99,55 @@ void run_rank(TrainOptions options, const std::function<void(const TrainOptions&
 
 }  // namespace
 
-void train_on_ranks(TrainOptions options, const std::function<void(const TrainOptions&, Communicator&)>& train) {
-    if (options.ranks.start) {
-        run_rank(std::move(options), train);
+std::vector<CLI::Option*> RankOptions::add(CLI::App& app) {
+    constexpr std::uint64_t kWeek = 7 * 24 * 3600;
+    app.option_defaults()->group("Ranks");
+    CLI::Option* ranks = app.add_option("--ranks", count,
+                                        "So many processes that work together, each with a device of --device, or all "
+                                        "with one (default: one for each device named)")
+                             ->type_name("N")
+                             ->check(whole_number(1, kMostShards));
+    CLI::Option* silence =
+        app.add_option("--rank-timeout", timeout, "Seconds after which a rank that does not answer ends all")
+            ->type_name("SECONDS")
+            ->check(real_number(1.0, kWeek))
+            ->capture_default_str();
+    app.add_option_function<std::string>(
+           kRankOption, [this](const std::string& text) { start = RankStart::parse(text); },
+           "What a rank is told by the process that starts it")
+        ->group("");
+    return {ranks, silence};
+}
+
+void run_on_ranks(const RankOptions& options, CommonOptions common, const RankWork& work) {
+    if (options.start) {
+        run_rank(options, std::move(common), work);
         return;
     }
-    const bool several =
-        options.ranks.count || names_several(asked_device(options.common.device(), options.common.open.settings));
-    const std::vector<std::string> devices = several ? devices_of_ranks(options) : std::vector<std::string>{""};
+    const bool several = options.count || names_several(asked_device(common.device(), common.open.settings));
+    const std::vector<std::string> devices =
+        several ? devices_of_ranks(options.count, common) : std::vector<std::string>{""};
     if (devices.size() == 1) {
-        train(options, alone());
+        work(common, alone(), 0);
         return;
     }
     warn_of_shared_devices(devices);
     for (int attempt = 0;; ++attempt) {
         const std::optional<RankFailure> failure =
-            RankProcesses(static_cast<int>(devices.size()), options.ranks.command, kRankOption, attempt, environ)
+            RankProcesses(static_cast<int>(devices.size()), options.command, kRankOption, attempt, environ)
                 .wait(stop_requested);
         if (!failure) {
             return;
         }
-        const auto rank = static_cast<std::size_t>(failure->rank);
-        const std::string reason =
-            named(failure->rank, devices[rank].empty() ? "the best device" : devices[rank], failure->reason);
-        if (stop_requested() || attempt == options.ranks.restarts) {
+        const std::string device = name_of_device(devices[static_cast<std::size_t>(failure->rank)]);
+        const std::string reason = failure->rank == 0
+                                       ? failure->reason
+                                       : fmt::format("rank {} ({}): {}", failure->rank, device, failure->reason);
+        if (stop_requested() || attempt == options.restarts) {
             throw Error(reason);
         }
         log_line(fmt::format("{}; starting all ranks again (restart {} of at most {})", reason, attempt + 1,
-                             options.ranks.restarts));
+                             options.restarts));
     }
 }
 

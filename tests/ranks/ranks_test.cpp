@@ -6,6 +6,7 @@
 
 #include "tests/parallel/threads.h"
 #include "tests/train/digits_run.h"
+#include "train/text_tasks.h"
 #include "train/training_job.h"
 
 using namespace headscope;
@@ -93,6 +94,31 @@ nlohmann::json in_shards(nlohmann::json settings, int shards) {
     return settings;
 }
 
+nlohmann::json text_settings(const std::string& task) {
+    nlohmann::json settings = nlohmann::json::parse(R"({
+        "model": {"d_model": 32, "d_ff": 64, "heads": 2, "norm": "pre"},
+        "data": {"train": {"text": "train.txt"}, "valid": {"text": "valid.txt"}, "documents": "paragraph"},
+        "tokenizer": {"type": "bpe", "vocabulary": 60},
+        "training": {"steps": 12, "shards": 4, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 40,
+                     "max_length": 32, "attention_dropout": 0.1, "report_every": 5, "validate_every": 4,
+                     "checkpoint_every": 4, "checkpoint_minutes": 0}
+    })");
+    settings["task"] = task;
+    settings["model"][task == "causal" ? "decoder_layers" : "encoder_layers"] = 1;
+    if (task == "span") {
+        settings["model"]["decoder_layers"] = 1;
+    }
+    return settings;
+}
+
+std::string cloze_text(std::int64_t lines) {
+    std::string text;
+    for (const TextTaskLine& line : make_cloze_task(lines, 1)) {
+        text += line.text + "\n\n";
+    }
+    return text;
+}
+
 }  // namespace
 
 TEST_CASE("any number of ranks trains the same weights, bit for bit", "[ranks]") {
@@ -120,6 +146,19 @@ TEST_CASE("any number of ranks trains the same weights, bit for bit", "[ranks]")
         CHECK(found.log == one.log);
         CHECK(found.checkpoints == one.checkpoints);
     }
+}
+
+TEST_CASE("ranks train language models", "[ranks]") {
+    const std::string task = GENERATE("causal", "masked", "span");
+    const TemporaryFolder folder;
+    folder.write("train.txt", cloze_text(160));
+    folder.write("valid.txt", "the owls below the pig hoot often\n\nthe pig grunts\n");
+    const RankedRun run{folder, text_settings(task)};
+    const Outcome one = run.outcome("one", 1);
+    const Outcome three = run.outcome("three", 3);
+    CAPTURE(task);
+    CHECK(three.log == one.log);
+    CHECK(three.checkpoints == one.checkpoints);
 }
 
 TEST_CASE("a training goes on with another number of ranks", "[ranks]") {

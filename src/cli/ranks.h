@@ -1,0 +1,38 @@
+// Commands that run on several ranks (src/parallel): `headscope train` and `bench all-reduce`.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options/common_options.h"
+#include "parallel/communicator.h"
+#include "parallel/rank_processes.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace headscope {
+
+struct RankOptions {
+    std::optional<int> count;          // --ranks; empty: as many as devices are named
+    double timeout = 300.0;            // seconds of silence
+    int restarts = 0;                  // at most, after a failure
+    std::optional<RankStart> start;    // of a process that is one of them
+    std::vector<std::string> command;  // the words of the command line, to start the ranks with
+
+    // --ranks, --rank-timeout and what the program tells ranks. Returns the first two.
+    std::vector<CLI::Option*> add(CLI::App& command);
+};
+
+// What a rank does: with one device in the options, and how often the ranks were started before.
+using RankWork = std::function<void(const CommonOptions& common, Communicator& ranks, int attempt)>;
+
+// Runs `work` once in this process, if that is the only rank or one of them; otherwise starts the ranks and waits for
+// them. Error with the reason of the rank that failed.
+void run_on_ranks(const RankOptions& options, CommonOptions common, const RankWork& work);
+
+}  // namespace headscope

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# headscope train on several ranks of this machine: the same weights for any number, and how they end.
+# usage: ranks_test.sh HEADSCOPE-PROGRAM
+# shellcheck disable=SC2154,SC2317 # assigned by what is sourced; the conditions are called through expect
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
+export HEADSCOPE_THREADS=1
+run make-task digits --output data --pairs 1500 --valid 30 --test 1
+cat >data/ranked.json <<'JSON'
+{
+  "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
+  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
+  "tokenizer": {"type": "bpe", "vocabulary": 72},
+  "training": {"steps": 60, "source_tokens": 512, "target_tokens": 512, "max_length": 64, "warmup_steps": 40,
+               "shards": 4, "report_every": 10, "validate_every": 20, "checkpoint_every": 20, "checkpoint_minutes": 0}
+}
+JSON
+run train data/ranked.json --output one
+expect "one rank trains in shards" ended_with 0
+same_model() { same one/model/model.safetensors "$1/model/model.safetensors"; }
+for count in 2 3; do
+    run train data/ranked.json --output many-$count --ranks $count --device cpu --rank-timeout 60
+    expect "$count ranks train" ended_with 0
+    expect "$count ranks train the same weights" same_model many-$count
+done
+expect "the ranks are counted" complains "in 4 shards on 3 ranks"
+expect "the log is rank 0's" [ "$(grep -c '"kind":"validation"' many-3/log.jsonl)" -eq 3 ]
+run train data/ranked.json --output by-devices --device cpu,cpu --json
+expect "a list of devices makes a rank of each" same_model by-devices
+expect "JSON is written once" jq -e '.step == 60' out
+run train --output many-2 --resume --ranks 4 --device cpu --steps 70
+expect "a run goes on with another number of ranks" ended_with 0
+run train --output one --resume --steps 70
+expect "with the same weights" same_model many-2
+
+# ------------------------------------------------------------------------------------------ what is refused
+once() { [ "$(grep -c '^headscope: ' err)" -eq 1 ]; }
+run train data/ranked.json --output no --ranks 3 --device cpu,cpu
+expect "numbers of ranks and devices must agree" misused "--ranks 3" "2 devices"
+run train data/ranked.json --output no --ranks 8 --device cpu
+expect "more ranks than shards are an error" refused "\"training.shards\" (4) is less than the number of ranks (8)"
+expect "which is said once" once
+expect "and leaves nothing" [ ! -e no ]
+run train data/ranked.json --output no --ranks 2 --device cpu,vulkan:7
+expect "a missing device of one rank is an error" refused "rank 1 (vulkan:7): " "vulkan:7"
+expect "said once, too" once
+run train data/ranked.json --output one --ranks 2 --device cpu
+expect "an output with checkpoints is refused" refused "already holds checkpoints"
+run train data/ranked.json --output no --ranks 2 --dry-run
+expect "--dry-run is of one rank" misused "--dry-run"
+run train data/ranked.json --output no --rank-of 3,1
+expect "only the program starts ranks" refused "describes no rank"
+
+# ------------------------------------------------------------------------------------------ how they end
+jq '.training.steps = 100000 | .training.checkpoint_every = 5' data/ranked.json >data/long.json
+# Starts a long training, and sets `ranks` to its processes once it has a checkpoint.
+start() { # OUTPUT OPTION...
+    local output=$1
+    shift
+    "$headscope" train data/long.json --output "$output" --ranks 3 --device cpu "$@" >out 2>err &
+    training=$!
+    until compgen -G "$output/checkpoints/step-*.safetensors" >/dev/null; do
+        kill -0 $training 2>/dev/null || return 1
+        sleep 0.05
+    done
+    mapfile -t ranks < <(pgrep -P $training)
+}
+end() {
+    wait $training
+    code=$?
+}
+# Those that ended may wait to be reaped.
+gone() {
+    local rank
+    for rank in "${ranks[@]}"; do
+        [ ! -e "/proc/$rank" ] || grep -q '^State:.Z' "/proc/$rank/status" 2>/dev/null || return 1
+    done
+}
+start killed
+kill -KILL "${ranks[1]}"
+end
+expect "a killed rank ends the training" refused "rank 1 (cpu): it was ended by signal 9 (Killed)"
+expect "with one message" once
+expect "and no rank is left" gone
+start stopped --rank-timeout 1
+kill -STOP "${ranks[2]}"
+end
+expect "a rank that stops answering is named" refused "rank 2 (cpu) has not answered for" "its last word: "
+expect "and ended" gone
+start parent
+disown $training
+kill -KILL $training
+sleep 0.5
+expect "ranks end with the process that started them" gone
+start asked
+kill -TERM $training
+end
+expect "SIGTERM writes a checkpoint" refused "stopped after step" "--resume continues"
+expect "with one message, too" once
+start again --max-restarts 1
+kill -KILL "${ranks[2]}"
+until [ "$(grep -c 'resuming after step' err)" -eq 1 ]; do sleep 0.05; kill -0 $training || break; done
+expect "a failed training starts again" complains "rank 2 (cpu): it was ended by signal 9 (Killed); starting all ranks again (restart 1 of at most 1)"
+expect "from its checkpoint" complains "resuming after step"
+mapfile -t ranks < <(pgrep -P $training)
+kill -KILL "${ranks[0]}"
+end
+expect "but not more often than asked" refused "it was ended by signal 9"
+finish "ranks train the same weights and end together"
