@@ -22,6 +22,9 @@
 
 namespace headscope {
 
+// About how many pieces a text has.
+std::int64_t pieces_of(const std::string& text);
+
 // The event of a request that reports nothing before its result.
 struct NoEvent {
     void add(const NoEvent&) {}

@@ -15,12 +15,6 @@ namespace headscope {
 
 namespace {
 
-constexpr std::int64_t kBytesPerPiece = 4;
-
-std::int64_t pieces_of(const std::string& text) {
-    return 1 + std::ssize(text) / kBytesPerPiece;
-}
-
 // Decides when to tell a partial result: at most every kLeast, and rarely enough that copying it takes at most a fifth
 // of the time.
 class Pace {
@@ -49,6 +43,11 @@ void require_no_languages(const Languages& languages, const ModelDirectory& mode
 }
 
 }  // namespace
+
+std::int64_t pieces_of(const std::string& text) {
+    constexpr std::int64_t kBytesPerPiece = 4;
+    return 1 + std::ssize(text) / kBytesPerPiece;
+}
 
 void require_obeyed(const FillRequest& request, const ModelDirectory& model) {
     if (request.one_by_one && fills_gaps(model)) {

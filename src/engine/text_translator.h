@@ -23,6 +23,8 @@ public:
     // on. Error if no device is left, with the last failure; with a single device, its own exception.
     void translate_in_order(const std::vector<SourceLine>& lines, const DecodingOptions& options,
                             const ResultSink& sink) const;
+    // How many devices share the lines. Batches do not depend on it.
+    std::size_t devices() const { return engine_.devices().size(); }
     std::vector<TextResult> translate(const std::vector<SourceLine>& lines, const DecodingOptions& options) const;
 
 private:

@@ -62,6 +62,22 @@ void report(const StreamedLine& line, SplitNews& split, const StreamSinks& sinks
     }
 }
 
+// Makes batches smaller for few lines, so that every device gets some.
+DecodingOptions shared_out(DecodingOptions options, const std::vector<SourceLine>& lines, std::size_t devices) {
+    constexpr std::int64_t kBatchesPerDevice = 3;
+    constexpr std::int64_t kFewest = 64;
+    constexpr std::int64_t kBytes = 4;
+    std::int64_t bytes = 0;
+    for (const SourceLine& line : lines) {
+        bytes += static_cast<std::int64_t>(line.text.size());
+    }
+    const std::int64_t share = bytes / kBytes / (kBatchesPerDevice * static_cast<std::int64_t>(devices));
+    if (devices > 1) {
+        options.batch_tokens = std::min(options.batch_tokens, std::max(share, kFewest));
+    }
+    return options;
+}
+
 }  // namespace
 
 void WindowSize::measured(std::size_t lines, double seconds) {
@@ -80,7 +96,8 @@ StreamTotals translate_stream(const TextTranslator& translator, LineSource& inpu
         std::vector<SourceLine> sources = sources_of(window, totals.lines, prefix_of, samples);
         std::size_t line = 0;
         const auto start = std::chrono::steady_clock::now();
-        translator.translate_in_order(sources, options, [&](std::vector<TextResult> next, std::size_t) {
+        const DecodingOptions shared = shared_out(options, sources, translator.devices());
+        translator.translate_in_order(sources, shared, [&](std::vector<TextResult> next, std::size_t) {
             std::vector<StreamedLine> lines;
             for (TextResult& sentence : next) {
                 lines.push_back(finished_line(window[line / static_cast<std::size_t>(samples)], sources[line],

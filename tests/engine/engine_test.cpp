@@ -2,9 +2,11 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "crew.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "tests/infer/tiny_model.h"
@@ -47,6 +49,29 @@ TEST_CASE("two engines in one process do not disturb each other", "[engine]") {
     }
     CHECK_THROWS_WITH(answers[0].get(), Contains("taken before"));
     CHECK(engines[1].devices()[1].name == "cpu (2)");
+}
+
+TEST_CASE("the batches of a text do not depend on the number of devices", "[engine]") {
+    std::vector<std::vector<double>> scores;
+    std::vector<std::int64_t> batches;
+    for (const int devices : {1, 3}) {
+        Crew crew;
+        for (int i = 0; i < devices; ++i) {
+            crew.add([] { return open_device("cpu"); });
+        }
+        const Team team = crew.team();
+        std::vector<double>& found = scores.emplace_back();
+        for (const TextResult& line : team.lines().translate(many_lines(), {.search = {}, .batch_tokens = 128})) {
+            found.push_back(line.log_probability);
+        }
+        batches.push_back(0);
+        for (const DeviceUse& use : team.uses()) {
+            batches.back() += use.batches;
+        }
+    }
+    CHECK(scores[0] == scores[1]);
+    CHECK(batches[0] == batches[1]);
+    CHECK(batches[0] > 1);
 }
 
 TEST_CASE("an engine without a usable device is an error", "[engine]") {
