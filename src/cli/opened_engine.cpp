@@ -2,11 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <limits>
+
 #include "cli/command.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 
 namespace headscope {
+
+namespace {
+
+// A command waits for its own requests, and makes no more than it needs.
+constexpr Bounds kUnbounded{.requests = std::numeric_limits<std::size_t>::max(),
+                            .tokens = std::numeric_limits<std::int64_t>::max(),
+                            .tokens_of_client = std::numeric_limits<std::int64_t>::max()};
+
+}  // namespace
 
 void log_of_command(const std::string& message) {
     log_line("headscope: " + message);
@@ -16,6 +28,7 @@ OpenedEngine::OpenedEngine(const CommonOptions& common, const std::vector<std::s
     : engine({.devices = asked_devices(common.device(), common.open),
               .precision = common.precision,
               .skip_unusable = names_all(asked_device(common.device(), common.open.settings)),
+              .bounds = kUnbounded,
               .open = common.open},
              log),
       model(engine.open(models)) {
@@ -29,6 +42,16 @@ void OpenedEngine::tell() const {
     for (const DeviceUse& device : engine.devices()) {
         log_detail(fmt::format("headscope: device {}: {}, {}, {}", device.name, device.info.name, device.info.driver,
                                name_of(device.arithmetic)));
+    }
+}
+
+void OpenedEngine::tell_idle() const {
+    for (const DeviceUse& device : engine.devices()) {
+        if (device.batches == 0 && device.failure.empty()) {
+            log_line(fmt::format(
+                "headscope: {} had no work: the other devices took all parts; a smaller --batch-tokens makes more",
+                device.name));
+        }
     }
 }
 

@@ -33,7 +33,8 @@ struct OpenedEngine {
     }
     void run(const std::function<void(const Place& place)>& work) { engine.run(model, work); }
 
-    void tell() const;  // with --verbose
+    void tell() const;       // with --verbose
+    void tell_idle() const;  // at the end: which of several devices have done nothing
 
     Engine engine;
     ModelHandle model;

@@ -1,7 +1,8 @@
 #include "eval/force_references.h"
 
-#include <cstdint>
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "data/corpus.h"
 #include "infer/framed_line.h"
@@ -11,8 +12,6 @@
 namespace headscope {
 
 namespace {
-
-constexpr std::size_t kPairsAtOnce = 4096;  // enough for batches of similar lengths; 10 MB of tokens
 
 std::optional<Example> encode_pair(const LoadedModel& translator, const std::string& source,
                                    const std::string& reference, const Languages& languages) {
@@ -34,49 +33,45 @@ std::optional<Example> encode_pair(const LoadedModel& translator, const std::str
 
 }  // namespace
 
+void ForcedReferences::add(const ForcedPairs& pairs) {
+    for (const std::vector<ForcedToken>& target : pairs.targets) {
+        for (const ForcedToken& token : target) {
+            statistics.add(token);
+        }
+    }
+    left_out += pairs.left_out;
+}
+
+ForcedPairs force_pairs(Context& ctx, const LoadedModel& translator, std::span<const std::string> sources,
+                        std::span<const std::string> references, const Languages& languages,
+                        std::int64_t batch_tokens) {
+    std::vector<Example> pairs;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        if (auto pair = encode_pair(translator, sources[i], references[i], languages)) {
+            pairs.push_back(std::move(*pair));
+        }
+    }
+    return {.targets = force_targets(ctx, translator.models(), pairs, {.batch_tokens = batch_tokens},
+                                     any_frame(translator.model(), languages)),
+            .left_out = sources.size() - pairs.size()};
+}
+
 ForcedReferences force_references(Backend& backend, const LoadedModel& translator,
                                   const std::vector<std::string>& sources,
                                   const std::vector<std::vector<std::string>>& references,
-                                  const DecodingOptions& options,
-                                  const std::function<void(std::size_t pairs)>& progress) {
+                                  const DecodingOptions& options) {
+    constexpr std::size_t kPairsAtOnce = 4096;  // enough for batches of similar lengths; 10 MB of tokens
     ForcedReferences result;
-    std::vector<Example> pairs;
-    std::size_t scored = 0;
-    const Frame frame = any_frame(translator.model(), options.search.languages);
-    const auto force = [&] {
-        Context ctx{.backend = backend, .compute = options.compute};
-        const ForcedLimits limits{.batch_tokens = options.batch_tokens};
-        ForcedTargets forced(ctx, translator.models(), pairs, limits, frame);
-        do {
-            if (progress) {
-                progress(scored);
-            }
-        } while (forced.step());
-        for (const auto& sentence : forced.take()) {
-            for (const ForcedToken& token : sentence) {
-                result.statistics.add(token);
-            }
-        }
-        scored += pairs.size();
-        pairs.clear();
-        if (progress) {
-            progress(scored);
-        }
-    };
+    Context ctx{.backend = backend, .compute = options.compute};
     for (const std::vector<std::string>& reference : references) {
         HEADSCOPE_CHECK(reference.size() == sources.size(), "sources and references must have the same size");
-        for (std::size_t i = 0; i < sources.size(); ++i) {
-            if (auto pair = encode_pair(translator, sources[i], reference[i], options.search.languages)) {
-                pairs.push_back(std::move(*pair));
-            } else {
-                ++result.left_out;
-            }
-            if (pairs.size() == kPairsAtOnce) {
-                force();
-            }
+        for (std::size_t first = 0; first < sources.size(); first += kPairsAtOnce) {
+            const std::size_t some = std::min(kPairsAtOnce, sources.size() - first);
+            result.add(force_pairs(ctx, translator, std::span(sources).subspan(first, some),
+                                   std::span(reference).subspan(first, some), options.search.languages,
+                                   options.batch_tokens));
         }
     }
-    force();
     return result;
 }
 

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,18 +12,28 @@
 
 namespace headscope {
 
+// What a model gives to pairs, in order.
+struct ForcedPairs {
+    std::vector<std::vector<ForcedToken>> targets;  // of those that are not left out
+    std::size_t left_out = 0;                       // as ForcedReferences::left_out
+};
+
 struct ForcedReferences {
     ForcedStatistics statistics;
     // Skipped pairs: a side is empty, too long for the model or not UTF-8.
     std::size_t left_out = 0;
+
+    void add(const ForcedPairs& pairs);
 };
 
-// Scores every source with each of its references, references[r][s], a few thousand pairs at a time. `progress` gets
-// the number of finished pairs before each batch and at the end; an exception that it throws ends the work.
+// Scores every source with its reference.
+ForcedPairs force_pairs(Context& ctx, const LoadedModel& translator, std::span<const std::string> sources,
+                        std::span<const std::string> references, const Languages& languages, std::int64_t batch_tokens);
+
+// Scores every source with each of its references, references[r][s], a few thousand pairs at a time.
 ForcedReferences force_references(Backend& backend, const LoadedModel& translator,
                                   const std::vector<std::string>& sources,
                                   const std::vector<std::vector<std::string>>& references,
-                                  const DecodingOptions& options,
-                                  const std::function<void(std::size_t pairs)>& progress = {});
+                                  const DecodingOptions& options);
 
 }  // namespace headscope

@@ -36,23 +36,53 @@ void add_masked(Ids ids, Ids types, std::size_t begin, std::size_t end, std::int
     }
 }
 
+std::int64_t longest_of(const std::vector<const Model*>& models) {
+    std::int64_t longest = models.front()->config().max_length;
+    for (const Model* model : models) {
+        longest = std::min(longest, model->config().max_length);
+    }
+    return longest;
+}
+
 }  // namespace
 
+void add_blocks(std::size_t text, std::size_t positions, std::size_t longest, std::vector<TextBlock>& blocks) {
+    const std::size_t count = (positions + longest - 1) / longest;
+    for (std::size_t i = 0; i < count; ++i) {
+        blocks.push_back(
+            {.text = text, .index = i, .begin = i * positions / count, .end = (i + 1) * positions / count});
+    }
+}
+
+std::vector<TextBlock> text_blocks(const ModelConfig& config, std::int64_t longest,
+                                   std::span<const std::vector<std::int32_t>> texts) {
+    // With eos, which a causal model never reads.
+    const std::size_t around =
+        frame_of(config).start_of_text().size() + (traits(config.architecture).fills_masks ? 1 : 0);
+    std::vector<TextBlock> blocks;
+    for (std::size_t text = 0; text < texts.size(); ++text) {
+        add_blocks(text, texts[text].size() + around, static_cast<std::size_t>(longest), blocks);
+    }
+    return blocks;
+}
+
 ForcedTexts::ForcedTexts(Context& ctx, std::vector<const Model*> models,
-                         std::span<const std::vector<std::int32_t>> texts, const ForcedLimits& limits)
+                         std::span<const std::vector<std::int32_t>> texts, std::vector<TextBlock> blocks,
+                         const ForcedLimits& limits)
     : ForcedSession(texts.size()),
       ctx_(ctx),
       models_(std::move(models)),
       texts_(texts),
       limits_(limits),
       frame_(frame_of(models_.front()->config())),
-      longest_(models_.front()->config().max_length) {
+      blocks_(std::move(blocks)) {
     HEADSCOPE_CHECK(!traits(models_.front()->config().architecture).reads_source, "a translation model needs sources");
-    for (const Model* model : models_) {
-        longest_ = std::min(longest_, model->config().max_length);
-    }
     begin_some();
 }
+
+ForcedTexts::ForcedTexts(Context& ctx, const std::vector<const Model*>& models,
+                         std::span<const std::vector<std::int32_t>> texts, const ForcedLimits& limits)
+    : ForcedTexts(ctx, models, texts, text_blocks(models.front()->config(), longest_of(models), texts), limits) {}
 
 bool ForcedTexts::step() {
     if (!batches_) {
@@ -70,14 +100,14 @@ bool ForcedTexts::step() {
     return begin_some();
 }
 
-// The examples of the next texts, enough for batches of similar lengths. False if no text is left.
+// The examples of the next blocks, enough for batches of similar lengths. False if no block is left.
 bool ForcedTexts::begin_some() {
     constexpr std::size_t kExamplesAtOnce = 4096;
     batches_.reset();
     examples_.clear();
     texts_of_.clear();
-    while (next_ < texts_.size() && examples_.size() < kExamplesAtOnce) {
-        add_block();
+    while (next_ < blocks_.size() && examples_.size() < kExamplesAtOnce) {
+        add(blocks_[next_++]);
     }
     if (!examples_.empty()) {
         batches_.emplace(ctx_, models_, examples_, limits_, frame_);
@@ -85,32 +115,17 @@ bool ForcedTexts::begin_some() {
     return batches_.has_value();
 }
 
-// The next block of a text, or the end of a text.
-void ForcedTexts::add_block() {
+void ForcedTexts::add(const TextBlock& block) {
     const ModelConfig& config = models_.front()->config();
-    const bool masked = traits(config.architecture).fills_masks;
     std::vector<std::int32_t> ids = frame_.start_of_text();
-    ids.insert(ids.end(), texts_[next_].begin(), texts_[next_].end());
+    ids.insert(ids.end(), texts_[block.text].begin(), texts_[block.text].end());
     ids.push_back(config.frame.eos_id);
-    const std::vector<std::int32_t> types = token_types_of(config, ids);
-    const std::size_t positions = masked ? ids.size() : ids.size() - 1;  // a causal model never reads eos
-    const auto longest = static_cast<std::size_t>(longest_);
-    const std::size_t blocks = (positions + longest - 1) / longest;
-    if (block_ < blocks) {
-        const std::size_t begin = block_ * positions / blocks;
-        const std::size_t end = (block_ + 1) * positions / blocks;
-        if (masked) {
-            add_masked(ids, types, begin, end, config.frame.mask_id, examples_);
-        } else {
-            add_causal(ids, begin, end, examples_);
-        }
-        texts_of_.resize(examples_.size(), next_);
-        ++block_;
+    if (traits(config.architecture).fills_masks) {
+        add_masked(ids, token_types_of(config, ids), block.begin, block.end, config.frame.mask_id, examples_);
+    } else {
+        add_causal(ids, block.begin, block.end, examples_);
     }
-    if (block_ >= blocks) {
-        ++next_;
-        block_ = 0;
-    }
+    texts_of_.resize(examples_.size(), block.text);
 }
 
 std::vector<std::vector<ForcedToken>> force_texts(Context& ctx, const std::vector<const Model*>& models,

@@ -87,6 +87,30 @@ expect "is named" complains "sentence 1: "
 expect "counted" complains "1 of 6 sentences were not translated"
 expect "and not part of the perplexity" says "1 reference left out"
 
+# ------------------------------------------------------------------------------------------ several devices
+head -n 200 data/train.tsv >many.tsv
+expect "two devices share translations and references, and change no score" \
+    shares smoothed_cross_entropy evaluate --tsv many.tsv --model "$model" --max-extra 8 --batch-tokens 8
+expect "both are named" holds '.model | (.devices | map(.id)) == ["cpu", "cpu"] and (has("device") | not)'
+expect "so do those of an ensemble" \
+    shares attention evaluate --tsv many.tsv --model "$model" --model "$model" --max-extra 8 --batch-tokens 8
+expect "and pairs, in their order" shares smoothed_cross_entropy score --tsv many.tsv --model "$model" --batch-tokens 1
+sed '50s/.*/\t7/; 150s/.*/\t7/' many.tsv >gaps.tsv
+run score --tsv gaps.tsv --model "$model" --batch-tokens 1 --stats
+cp out alone
+cp err alone.err
+run score --tsv gaps.tsv --model "$model" --batch-tokens 1 --stats --device cpu,cpu
+expect "with the same problems" eval 'ended_with 1 && same out alone && same err alone.err && complains "line 150: "'
+{ cat many.tsv; echo "no tab"; } >broken.tsv
+run score --tsv broken.tsv --model "$model" --batch-tokens 1
+cp out alone
+run score --tsv broken.tsv --model "$model" --batch-tokens 1 --device cpu,cpu
+expect "and all parts before a broken line" eval 'ended_with 1 && same out alone && [ "$(wc -l <out)" -gt 190 ] && complains "line 201"'
+run score --tsv <(head -n 1 many.tsv) --model "$model" --device cpu,cpu
+expect "a device without work is named" eval 'ended_with 0 && [ "$(grep -c "had no work: " err)" -eq 1 ]'
+run score --tsv many.tsv --model "$model" --device cpu,abacus
+expect "an unknown device is rejected" refused 'unknown device "abacus"'
+
 # ------------------------------------------------------------------------------- evaluate: of translations
 run evaluate --hypotheses mine --tsv data/test.tsv
 expect "written translations score the same" [ "$(cat out)" = "$(head -n 5 scored)" ]

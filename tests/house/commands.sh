@@ -41,6 +41,17 @@ declined() { # EXIT-CODE WORD..
 }
 refused() { declined 1 "$@"; }
 misused() { declined 2 "$@"; }  # because the command line is wrong
+# Whether two devices share the work of a command, each with this op, and print what one prints, to the last digit.
+shares() { # OP ARGS..
+    local results='del(.date, .command, .model.device, .model.devices)'
+    run "${@:2}" --json --device cpu
+    jq -c "$results" out >alone
+    rm -f trace.json
+    HEADSCOPE_TRACE=trace.json run "${@:2}" --json --device cpu,cpu
+    jq -c "$results" out >together
+    ended_with 0 && [ -s alone ] && same together alone &&
+        [ "$(jq --arg op "$1" '[.traceEvents[] | select(.name == $op) | .pid] | unique | length' trace.json)" -eq 2 ]
+}
 # Trains a model of the digits task in trained/, with its texts in data/; without them nothing else can be tested.
 train_digits() { # CONFIGURATION
     run make-task digits --output data --pairs 300 --valid 4 --test 6

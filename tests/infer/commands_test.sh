@@ -379,7 +379,7 @@ HEADSCOPE_DEVICE=cpu,cpu run translate --model "$model" --max-extra 8 --stats in
 expect "HEADSCOPE_DEVICE may name several" eval 'same out alone && complains "cpu (2): "'
 HEADSCOPE_DEVICE=all run translate --model "$model" --max-extra 8 input.txt
 expect "or all" same out alone
-HEADSCOPE_DEVICE=cpu,cpu run score --model "$model" --source input.txt --target input.txt
+HEADSCOPE_DEVICE=cpu,cpu run attention --model "$model" --text '1 7'
 expect "but not for commands that take one device" refused 'HEADSCOPE_DEVICE is "cpu,cpu"' "name it by --device"
 run translate --model "$model" --device cpu,abacus input.txt
 expect "an unknown one is rejected" refused 'unknown device "abacus"'
@@ -388,7 +388,7 @@ expect "and an empty one" misused "names an empty device"
 run translate --model "$model" --device cpu,all input.txt
 expect "and all in a list" misused "--device cpu,all" "give all alone"
 for several in all cpu,cpu; do
-    run evaluate --model "$model" --tsv data/test.tsv --device "$several"
+    run attention --model "$model" --text '1 7' --device "$several"
     expect "$several is rejected where one device is needed" refused "\"$several\"" "this takes one device"
 done
 run translate --model "$model" --device cpu,cpu --alignments input.txt

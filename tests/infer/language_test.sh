@@ -46,6 +46,19 @@ expect "it is evaluated by the spans of a text" says "of hidden spans"
 run evaluate --model span --device cpu --text text.txt --json
 expect "of which bits per byte are not defined" holds 'all(.measure == "span_log_probability" and (has("bits_per_byte") | not))'
 
+# Several devices.
+for i in 1 2 3 4 5 6 7 8; do
+    cat text.txt
+done >many.txt
+tr '\n' ' ' <many.txt >long.txt
+for task in causal masked span; do
+    expect "two devices share the documents of a $task model" shares smoothed_cross_entropy evaluate --model $task --text many.txt --batch-tokens 8
+    expect "and the blocks of a long one" shares smoothed_cross_entropy evaluate --model $task --text long.txt --batch-tokens 8
+done
+for task in causal masked; do
+    expect "and the lines that a $task model scores" shares smoothed_cross_entropy score --model $task --text many.txt --batch-tokens 8
+done
+
 # The bundled models, which are the defaults.
 echo 'The children were playing in the park.' >park.txt
 run score --text park.txt

@@ -88,6 +88,12 @@ expect "and rankings evaluated" says_all "12 prompts" "ranks  1 apart" "calibrat
 run evaluate --model sft --ranked data/test.jsonl --json
 expect "by any causal model" [ "$(jq .prompts out)" = 12 ]
 
+for model in reward sft; do
+    expect "two devices share the responses that $model scores" \
+        shares attention score --model $model --responses data/ranked.jsonl --batch-tokens 8
+    expect "and the rankings" shares attention evaluate --model $model --ranked data/ranked.jsonl --batch-tokens 8
+done
+
 run rank --model sft --prompts data/prompts.jsonl --device cpu --precision f32 --samples 3 --template none --seed 5 \
     --temperature 0.8 --top-k 20 --top-p 0.9 --min-p 0.001 --min-length 2 --max-tokens 9 --stop zz --output three.jsonl --json < <(printf '21\nq')
 expect "three responses are sampled as asked" [ "$(jq -c '[.rated, .ratings]' out)" = '[1,1]' ]

@@ -17,6 +17,7 @@
 #include "cli/score/evaluate_text.h"
 #include "cli/score/evaluation_report.h"
 #include "cli/score/model_family.h"
+#include "cli/score/reference_scores.h"
 #include "cli/score/scored_responses.h"
 #include "cli/score/test_set.h"
 #include "cli/translate/translation_flags.h"
@@ -102,7 +103,7 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     const CommonOptions& common = options.translation.common;
     const std::vector<std::string> models = common.find_models();
     require_files_of_family(models.front(), "");
-    OpenedEngine opened(common, models);
+    OpenedEngine opened(common, models, log_of_command);
     require_architecture(opened.directory(), Architecture::EncoderDecoder);
     const Generation generation = opened.directory().config.generation;
     const bool fills_in = generation == Generation::MaskPredict;
@@ -110,30 +111,23 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
         throw UsageError(
             "--calibration needs the probabilities of references, and a model that fills in masks has none");
     }
-    const DeviceUse device = opened.first();
     const DecodingOptions translation =
-        translation_options(options.translation, *opened.model, device.arithmetic.compute);
+        translation_options(options.translation, *opened.model, opened.first().arithmetic.compute);
     Translations translations = translate_all(TextTranslator(opened.engine, opened.model), translation, set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines, set);
     }
-    translations.by = {{models, device.info, common.precision}, translation, generation};
+    translations.by = {{models, opened.engine.devices(), common.precision}, translation, generation};
     if (fills_in) {
+        opened.tell_idle();
         return translations;  // no probability of a whole reference
     }
     std::vector<std::vector<std::string>> references = set.references;
     for (std::vector<std::string>& reference : references) {  // a byte order mark is text only to BLEU and chrF
         reference.front().erase(0, reference.front().starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
     }
-    ProgressMeter progress("reference", std::ssize(references) * std::ssize(set.source));
-    progress.done(0, "probabilities of the references");
-    opened.run([&](const Place& place) {
-        evaluation.forced =
-            force_references(place.backend, place.model, set.source, references, translation, [&](std::size_t pairs) {
-                progress.done(static_cast<std::int64_t>(pairs));
-                place.go_on();
-            });
-    });
+    evaluation.forced = score_references(opened, set.source, references, translation);
+    opened.tell_idle();
     if (!options.calibration.empty()) {
         write_calibration(evaluation.forced->statistics, models, options.calibration);
     }
@@ -256,6 +250,7 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         "With a model it also prints the perplexity of the references (unsmoothed) and the calibration error: the gap\n"
         "between the probability of the most likely piece and how often it is right. Lines with an empty side are\n"
         "left out. docs/translating.md describes the JSON.\n"
+        "Several devices share the lines; their number does not change the scores.\n"
         "For a language model, prints the perplexity of --text per piece and per word, and the bits per byte: see\n"
         "docs/language-models.md. --ranked prints how often the scores of responses order them as people did.\n\n"
         "Examples:\n"
@@ -263,6 +258,7 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         "  headscope evaluate --tsv test.tsv --model runs/my-model --model runs/my-model\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --calibration calibration.svg\n"
         "  headscope evaluate --source test.en --reference test.de --output mine.de\n"
+        "  headscope evaluate --tsv test.tsv --device vulkan:0,vulkan:1,cpu\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --split-compounds\n"
@@ -274,7 +270,7 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
             ->type_name("FILE");
     const std::size_t before = command->get_options().size();
     common.add_models(*command);
-    common.add_device(*command);
+    common.add_device_list(*command);
     common.add_precision(*command);
     add_search_flags(*command, options->translation, false);
     add_decoding_flags(*command, options->translation.choices, {"batch_tokens"});

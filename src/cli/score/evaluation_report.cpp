@@ -86,7 +86,16 @@ Json scores_json(const Scores& scores) {
 }
 
 Json evaluated_by_json(const EvaluatedBy& by) {
-    return {{"directories", by.models}, {"device", to_json(by.device)}, {"precision", name_of(by.precision)}};
+    Json json{{"directories", by.models}};
+    if (by.devices.size() == 1) {
+        json["device"] = to_json(by.devices.front().info);
+    } else {
+        for (const DeviceUse& device : by.devices) {
+            json["devices"].push_back(to_json(device.info));
+        }
+    }
+    json["precision"] = name_of(by.precision);
+    return json;
 }
 
 Json translated_by_json(const TranslatedBy& by) {

@@ -7,6 +7,7 @@
 
 #include "backend/precision.h"
 #include "cli/result_origin.h"
+#include "engine/statistics.h"
 #include "eval/evaluation.h"
 #include "eval/ranking_evaluation.h"
 #include "eval/text_evaluation.h"
@@ -17,7 +18,7 @@ namespace headscope {
 
 struct EvaluatedBy {
     std::vector<std::string> models;  // their directories
-    DeviceInfo device;
+    std::vector<DeviceUse> devices;
     Precision precision = Precision::F32;
 };
 

@@ -1,4 +1,5 @@
 // headscope score: the probability that a model gives to existing translations or texts.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "cli/score/scored_responses.h"
 #include "cli/translate/unknown_note.h"
 #include "data/pair_reader.h"
+#include "engine/in_order.h"
 #include "infer/scored_pair.h"
 #include "io/input_files.h"
 #include "model/family.h"
@@ -63,15 +65,22 @@ public:
         }
     }
 
-    // Empty at the end.
-    Pairs next() {
-        constexpr std::size_t kAtATime = 2048;
+    // Whether there is anything.
+    bool begin() {
+        has_next_ = next(source_, target_);
+        return has_next_;
+    }
+
+    // As much as a device does at a time. `masks`: of a model that reads a text once for each of its pieces.
+    std::optional<Pairs> next(std::int64_t batch_tokens, bool masks) {
         Pairs pairs;
-        for (std::string source, target; pairs.sources.size() < kAtATime && next(source, target);) {
-            pairs.sources.push_back(std::move(source));
-            pairs.targets.push_back(std::move(target));
+        for (PartSize size(batch_tokens); has_next_ && !size.full(); has_next_ = next(source_, target_)) {
+            const std::int64_t longer = std::max(pieces_of(source_), pieces_of(target_));
+            size.add(masks ? longer * longer : longer);
+            pairs.sources.push_back(std::move(source_));
+            pairs.targets.push_back(std::move(target_));
         }
-        return pairs;
+        return pairs.sources.empty() ? std::nullopt : std::optional(std::move(pairs));
     }
 
     const std::string& name() const { return pairs_ ? pairs_->name() : texts_->name(); }
@@ -83,6 +92,8 @@ private:
 
     std::optional<PairReader> pairs_;
     std::optional<LineReader> texts_;  // for language models
+    std::string source_, target_;      // the next ones
+    bool has_next_ = false;
 };
 
 struct Totals {
@@ -148,22 +159,19 @@ void score(const ScoreOptions& options) {
     Input input(options);
     InputFiles inputs(options.common.open.settings);
     inputs.add({options.tsv, options.source, options.target, options.text});
-    Pairs pairs = input.next();
-    if (pairs.sources.empty()) {
+    if (!input.begin()) {
         throw Error(input.name() + " has no sentence to score");
     }
     const std::vector<std::string> models = options.common.find_models();
     require_files_of_family(models.front(), options.text);
     inputs.add(models);
     inputs.refuse("-");
-    OpenedEngine opened(options.common, models);
+    OpenedEngine opened(options.common, models, log_of_command);
     const ModelDirectory& model = opened.directory();
     const Architecture family = model.config.architecture;
+    const Languages languages = opened.model->search_options(options.choices).languages;
     Totals totals;
-    for (; !pairs.sources.empty(); pairs = input.next()) {
-        const std::vector<ScoredPair> scored =
-            opened.ask(ScoreRequest{pairs.sources, pairs.targets, options.batch_tokens,
-                                    opened.model->search_options(options.choices).languages});
+    const auto write = [&](const Pairs& pairs, const std::vector<ScoredPair>& scored) {
         std::string text;
         for (std::size_t i = 0; i < scored.size(); ++i) {
             totals.add(scored[i]);
@@ -174,7 +182,14 @@ void score(const ScoreOptions& options) {
                                         : text_of(scored[i]);
         }
         write_output(text);
-    }
+    };
+    ask_in_order(
+        opened.engine, opened.model, [&] { return input.next(options.batch_tokens, traits(family).fills_masks); },
+        [&](const Pairs& pairs) {
+            return ScoreRequest{pairs.sources, pairs.targets, options.batch_tokens, languages};
+        },
+        write);
+    opened.tell_idle();
     const std::string what = traits(family).reads_source ? "targets" : "texts";
     if (totals.unknown > 0) {
         log_line("headscope: " +
@@ -216,10 +231,12 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
         "once and predicted from all others.\n"
         "--responses prints the scores of each line's responses, separated by TAB: a reward model's, or the "
         "logarithms\n"
-        "of their probabilities.\n\n"
+        "of their probabilities.\n"
+        "Several devices share the lines; their number does not change the output.\n\n"
         "Examples:\n"
         "  headscope score --source test.en --target test.de\n"
         "  headscope score --tsv test.tsv --stats\n"
+        "  headscope score --tsv test.tsv --device all\n"
         "  headscope score --tsv test.tsv --json --model runs/my-model\n"
         "  headscope score --text test.txt --model out/lm\n"
         "  headscope score --responses ranked.jsonl --model out/reward");
@@ -248,7 +265,7 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
     add_response_template(*command, options->responses.chat)->needs("--responses");
     add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
     common.add_models(*command);
-    common.add_device(*command);
+    common.add_device_list(*command);
     common.add_precision(*command);
     command->option_defaults()->group("Device");
     command->add_option("--batch-tokens", options->batch_tokens, "Pieces of the longer side scored at a time")

@@ -1,7 +1,11 @@
 #include "cli/score/scored_responses.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +21,7 @@
 #include "cli/score/evaluation_report.h"
 #include "data/response_encoder.h"
 #include "data/response_reader.h"
+#include "engine/in_order.h"
 #include "eval/ranking_evaluation.h"
 #include "infer/response_scores.h"
 #include "io/input_files.h"
@@ -28,19 +33,21 @@
 namespace headscope {
 namespace {
 
-struct ScoredResponses {
-    Responses responses;
-    std::size_t line = 0;
-    Example example = {};
-    std::vector<double> scores = {};
+// Some lines, scored at a time.
+struct ReadResponses {
+    std::vector<Responses> responses = {};
+    std::vector<std::size_t> lines = {};
+    std::vector<Example> examples = {};
+    std::int64_t tokens = 0;
 };
+using ResponseScores = std::vector<std::vector<double>>;  // of each line
 
-// Reads a file some lines at a time, and scores them as their model was trained.
+// Reads a file, and scores its lines as their model was trained.
 class Scorer {
 public:
     Scorer(const CommonOptions& common, const ResponsesFile& file, ResponseForm form, std::int64_t batch_tokens)
         : models_(common.find_models()),
-          opened_(common, models_),
+          opened_(common, models_, log_of_command),
           frame_(frame_of(opened_.directory().config)),
           encoder_(opened_.directory().target_tokenizer, frame_, response_template(opened_.directory(), file.chat)),
           reader_(file.path, form),
@@ -54,21 +61,18 @@ public:
         }
     }
 
-    // Empty at the end.
-    std::vector<ScoredResponses> next() {
-        constexpr std::size_t kAtATime = 256;
-        std::vector<ScoredResponses> some;
-        for (Responses responses; some.size() < kAtATime && reader_.next(responses);) {
-            Example example = encoder_.encode(responses, reader_.place());
-            const std::int64_t longest = opened_.directory().config.max_length;
-            if (longest_text(example) > longest) {
-                throw Error(fmt::format("{}: a response with its prompt has {} tokens, but the model reads {}",
-                                        reader_.place(), longest_text(example), longest));
-            }
-            some.push_back({std::move(responses), reader_.lines().number(), std::move(example)});
-        }
-        score(some);
-        return some;
+    // Calls `take` with some lines at a time, in order.
+    void score_all(const std::function<void(const ReadResponses& some, const ResponseScores& scores)>& take) {
+        const auto request_of = [&](const ReadResponses& some) {
+            return RunRequest<ResponseScores>{.run = [&](const Place& place) { return score(place, some); },
+                                              .tokens = some.tokens};
+        };
+        ask_in_order(
+            opened_.engine, opened_.model, [&] { return next(); }, request_of,
+            [&](const ReadResponses& some, const ResponseScores& scores) {
+                require_finite(some, scores);
+                take(some, scores);
+            });
     }
 
     const std::vector<std::string>& models() const { return models_; }
@@ -77,22 +81,36 @@ public:
     bool rewards() const { return opened_.directory().config.output.head == OutputHead::Scalar; }
 
 private:
-    void score(std::vector<ScoredResponses>& some) {
-        std::vector<Example> examples;
-        for (const ScoredResponses& one : some) {
-            examples.push_back(one.example);
+    std::optional<ReadResponses> next() {
+        ReadResponses some;
+        PartSize size(batch_tokens_);
+        for (Responses responses; !size.full() && reader_.next(responses);) {
+            Example example = encoder_.encode(responses, reader_.place());
+            const std::int64_t longest = opened_.directory().config.max_length;
+            if (longest_text(example) > longest) {
+                throw Error(fmt::format("{}: a response with its prompt has {} tokens, but the model reads {}",
+                                        reader_.place(), longest_text(example), longest));
+            }
+            size.add(longest_text(example) * std::max<std::int64_t>(std::ssize(responses.texts), 1));
+            some.responses.push_back(std::move(responses));
+            some.lines.push_back(reader_.lines().number());
+            some.examples.push_back(std::move(example));
         }
-        std::vector<std::vector<double>> scores;
-        opened_.run([&](const Place& place) {
-            Context ctx{.backend = place.backend, .compute = place.compute};
-            scores = score_responses(ctx, place.model.network(), examples, frame_, batch_tokens_);
-        });
-        for (std::size_t i = 0; i < some.size(); ++i) {
-            some[i].scores = std::move(scores[i]);
-            for (const double score : some[i].scores) {
+        some.tokens = size.tokens();
+        return some.lines.empty() ? std::nullopt : std::optional(std::move(some));
+    }
+
+    ResponseScores score(const Place& place, const ReadResponses& some) const {
+        Context ctx{.backend = place.backend, .compute = place.compute};
+        return score_responses(ctx, place.model.network(), some.examples, frame_, batch_tokens_);
+    }
+
+    void require_finite(const ReadResponses& some, const ResponseScores& scores) const {
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            for (const double score : scores[i]) {
                 if (!std::isfinite(score)) {
                     throw Error(fmt::format("{} line {}: the score of a response is {}: the model is broken", name(),
-                                            some[i].line, score));
+                                            some.lines[i], score));
                 }
             }
         }
@@ -135,15 +153,16 @@ void print_response_scores(const CommonOptions& common, const ResponsesFile& fil
     Scorer scorer(common, file, ResponseForm::Any, batch_tokens);
     const char* key = scorer.rewards() ? "rewards" : "log_probabilities";
     bool any = false;
-    for (auto some = scorer.next(); !some.empty(); some = scorer.next()) {
+    scorer.score_all([&](const ReadResponses& some, const ResponseScores& scores) {
         any = true;
         std::string text;
-        for (const ScoredResponses& one : some) {
-            text += common.json ? json_row(nlohmann::ordered_json{{"line", one.line}, {key, one.scores}})
-                                : fmt::format("{:.4f}\n", fmt::join(one.scores, "\t"));
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            text += common.json ? json_row(nlohmann::ordered_json{{"line", some.lines[i]}, {key, scores[i]}})
+                                : fmt::format("{:.4f}\n", fmt::join(scores[i], "\t"));
         }
         write_output(text);
-    }
+    });
+    scorer.opened().tell_idle();
     if (!any) {
         throw Error(scorer.name() + " has no response to score");
     }
@@ -155,13 +174,14 @@ void evaluate_ranked(const CommonOptions& common, const ResponsesFile& file, std
     Scorer scorer(common, file, ResponseForm::Ranked, batch_tokens);
     RankingEvaluation evaluation;
     ProgressMeter progress("prompt");
-    for (auto some = scorer.next(); !some.empty(); some = scorer.next()) {
-        for (const ScoredResponses& one : some) {
-            evaluation.add(one.scores, one.responses.ranks);
+    scorer.score_all([&](const ReadResponses& some, const ResponseScores& scores) {
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            evaluation.add(scores[i], some.responses[i].ranks);
         }
         progress.done(evaluation.prompts);
-    }
+    });
     progress.clear();
+    scorer.opened().tell_idle();
     if (evaluation.choices.tokens() == 0) {
         throw Error(scorer.name() + " has no two responses of which one is better");
     }
@@ -170,7 +190,7 @@ void evaluate_ranked(const CommonOptions& common, const ResponsesFile& file, std
     }
     write_output(common.json
                      ? ranking_evaluation_json(evaluation, origin,
-                                               {scorer.models(), scorer.opened().first().info, common.precision})
+                                               {scorer.models(), scorer.opened().engine.devices(), common.precision})
                      : ranking_table(evaluation));
 }
 

@@ -1,0 +1,17 @@
+// The probabilities of references in headscope evaluate.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/opened_engine.h"
+#include "eval/force_references.h"
+
+namespace headscope {
+
+// Those of the references of each source, references[r][s], on all devices.
+ForcedReferences score_references(OpenedEngine& opened, const std::vector<std::string>& sources,
+                                  const std::vector<std::vector<std::string>>& references,
+                                  const DecodingOptions& options);
+
+}  // namespace headscope
