@@ -108,6 +108,12 @@ run score --tsv broken.tsv --model "$model" --batch-tokens 1 --device cpu,cpu
 expect "and all parts before a broken line" eval 'ended_with 1 && same out alone && [ "$(wc -l <out)" -gt 190 ] && complains "line 201"'
 run score --tsv <(head -n 1 many.tsv) --model "$model" --device cpu,cpu
 expect "a device without work is named" eval 'ended_with 0 && [ "$(grep -c "had no work: " err)" -eq 1 ]'
+for line in 1 2 3 4 5 6 7 8; do
+    yes '1 2' | head -n 500000 | tr '\n' ' '
+    printf '\t7\n'
+done >huge.tsv
+run score --tsv huge.tsv --model "$model" --batch-tokens 1
+expect "a command waits for any number of tokens" eval 'ended_with 1 && complains "8 of 8 pairs were not scored" && ! complains "tokens wait"'
 run score --tsv many.tsv --model "$model" --device cpu,abacus
 expect "an unknown device is rejected" refused 'unknown device "abacus"'
 
