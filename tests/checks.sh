@@ -162,8 +162,11 @@ check_sanitize() {
 
 # Everything that one engine's threads share.
 check_threads() {
-    build threads test_engine
-    TSAN_OPTIONS=halt_on_error=1:suppressions=$PWD/tests/house/races.txt build/threads/tests/test_engine
+    build threads test_engine test_parallel test_ranks
+    export TSAN_OPTIONS=halt_on_error=1:suppressions=$PWD/tests/house/races.txt
+    build/threads/tests/test_engine
+    HEADSCOPE_TEST_DEVICES=cpu build/threads/tests/test_parallel
+    HEADSCOPE_TEST_DEVICES=cpu build/threads/tests/test_ranks
 }
 
 # Core and synchronisation validation; each message is an error in the test that caused it.
@@ -332,13 +335,15 @@ check_stop() {
     tests/train/stop_often.sh build/release/headscope "${HEADSCOPE_STOP_SECONDS:-600}"
 }
 
-# Kills training 200 times and the tasks of alignment 32 times, truncates its files at 1,500 places each, and fills the disk at 200.
+# Kills training 200 times, a rank of several 100 times and the tasks of alignment 32 times, truncates its files at 1,500
+# places each, and fills the disk at 200.
 check_damage() {
     build release headscope test_train
     HEADSCOPE_TEST_DEVICES=cpu HEADSCOPE_TEST_KILLS=200 build/release/tests/test_train "[resume]"
     HEADSCOPE_TEST_DAMAGES=1500 build/release/tests/test_train "a run's file cut short*"
     HEADSCOPE_TEST_DAMAGES=200 build/release/tests/test_train "a disk that is full*"
     tests/train/kill_stages.sh build/release/headscope 32
+    tests/train/kill_ranks.sh build/release/headscope 100
 }
 
 # Random scripts of clicks, keys, texts, sizes and files over every family and panel never end the window. A script that

@@ -13,6 +13,7 @@
 #include "cli/stop_signal.h"
 #include "options/option_values.h"
 #include "parallel/local_communicator.h"
+#include "parallel/shards.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"

@@ -283,7 +283,8 @@ DescribedTraining describe_training(Backend& backend, const TrainConfig& config,
     }
     if (ranked) {
         require_divisible(config, ranked->ranks, std::max<std::int64_t>(t.shards, shards_for(ranked->ranks)));
-        const double bytes = static_cast<double>(rehearsal.parameters().total()) * static_cast<double>(size_of(DType::F32));
+        const double bytes =
+            static_cast<double>(rehearsal.parameters().total()) * static_cast<double>(size_of(DType::F32));
         if (ranked->network) {
             described.exchange_seconds = exchange_seconds(*ranked->network, ranked->ranks, bytes);
             described.speed_up = step.seconds / (step.seconds / ranked->ranks + *described.exchange_seconds);

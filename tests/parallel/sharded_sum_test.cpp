@@ -8,6 +8,7 @@
 #include "registry/registry.h"
 #include "support/random.h"
 #include "tests/house/open_options.h"
+#include "tests/ops/devices.h"
 #include "tests/parallel/threads.h"
 
 using namespace headscope;
@@ -84,7 +85,7 @@ TEST_CASE("the sum over shards is near the exact one", "[sharded_sum]") {
 
 TEST_CASE("any number of ranks gets the same bits", "[sharded_sum]") {
     const int shards = GENERATE(4, 8);
-    const std::string device = GENERATE("cpu", "vulkan");
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     const Sums one = sum_of(shards, 1, device);
     for (const int ranks : {2, 3, 4}) {
         CAPTURE(device, shards, ranks);

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "tests/ops/devices.h"
 #include "tests/parallel/threads.h"
 #include "tests/train/digits_run.h"
 #include "train/text_tasks.h"
@@ -36,7 +37,7 @@ std::vector<std::string> log_of(const std::string& output) {
 }
 
 Outcome outcome_of(const std::string& output) {
-    Outcome found{.log = log_of(output)};
+    Outcome found{.checkpoints = {}, .log = log_of(output)};
     for (const std::int64_t step : CheckpointFolder(output + "/checkpoints").steps()) {
         const std::string path = CheckpointFolder(output + "/checkpoints").file_of(step);
         const SafeTensorsFile file = SafeTensorsFile::open(path);
@@ -134,9 +135,6 @@ TEST_CASE("any number of ranks trains the same weights, bit for bit", "[ranks]")
         run.settings["model"]["feed_forward"] = {{"d_ff", 64}, {"experts", {{"count", 2}, {"per_token", 1}}}};
         run.settings["training"]["expert_balance"] = 0.1;
     }
-    SECTION("products of operands rounded to BF16") {
-        run.settings["training"]["compute"] = "bf16";
-    }
     const Outcome one = run.outcome("one", 1);
     CHECK(one.checkpoints.size() == 3);
     CHECK(one.log.size() >= 7);
@@ -176,25 +174,32 @@ TEST_CASE("a training goes on with another number of ranks", "[ranks]") {
     CHECK(outcome_of(folder.file("parts")).checkpoints == whole.checkpoints);
 }
 
-TEST_CASE("ranks on Vulkan train the same weights in F16, too", "[ranks]") {
-    const TemporaryFolder folder;
-    RankedRun run{folder, in_shards(write_digits(folder), 2), {"vulkan"}};
-    run.settings["training"]["precision"] = GENERATE("f32", "f16");
-    run.settings["training"]["steps"] = 6;
-    run.settings["training"]["validate_every"] = 3;
-    run.settings["training"]["checkpoint_every"] = 3;
-    const Outcome one = run.outcome("one", 1);
-    const Outcome two = run.outcome("two", 2);
-    CHECK(two.log == one.log);
-    CHECK(two.checkpoints == one.checkpoints);
+TEST_CASE("ranks on each device train the same weights, in F16, too", "[ranks]") {
+    const std::string precision = GENERATE("f32", "f16");
+    for (const std::string& device :
+         precision == "f32" ? conformance::devices_under_test() : conformance::devices_with_storage()) {
+        CAPTURE(device, precision);
+        const TemporaryFolder folder;
+        RankedRun run{folder, in_shards(write_digits(folder), 2), {device}};
+        run.settings["training"]["precision"] = precision;
+        run.settings["training"]["steps"] = 6;
+        run.settings["training"]["validate_every"] = 3;
+        run.settings["training"]["checkpoint_every"] = 3;
+        const Outcome one = run.outcome("one", 1);
+        const Outcome two = run.outcome("two", 2);
+        CHECK(two.log == one.log);
+        CHECK(two.checkpoints == one.checkpoints);
+    }
 }
 
-TEST_CASE("the CPU and Vulkan train together", "[ranks]") {
+TEST_CASE("the CPU and another device train together", "[ranks]") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    CAPTURE(device);
     const TemporaryFolder folder;
     RankedRun run{folder, in_shards(write_digits(folder), 2)};
     run.settings["training"]["steps"] = 6;
     CHECK(run.train("cpu", 1) == std::vector<std::string>(1));
-    run.devices = {"cpu", "vulkan"};
+    run.devices = {"cpu", device};
     CHECK(run.train("mixed", 2) == std::vector<std::string>(2));
     const auto backend = open_device("cpu", environment_options());
     const std::vector<double> expected = weights_of_model(*backend, folder.file("cpu/model"));

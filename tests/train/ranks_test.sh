@@ -17,6 +17,7 @@ cat >data/ranked.json <<'JSON'
 JSON
 run train data/ranked.json --output one
 expect "one rank trains in shards" ended_with 0
+holds() { jq -e "$1" out >/dev/null; }
 same_model() { same one/model/model.safetensors "$1/model/model.safetensors"; }
 for count in 2 3; do
     run train data/ranked.json --output many-$count --ranks $count --device cpu --rank-timeout 60
@@ -27,7 +28,7 @@ expect "the ranks are counted" complains "in 4 shards on 3 ranks"
 expect "the log is rank 0's" [ "$(grep -c '"kind":"validation"' many-3/log.jsonl)" -eq 3 ]
 run train data/ranked.json --output by-devices --device cpu,cpu --json
 expect "a list of devices makes a rank of each" same_model by-devices
-expect "JSON is written once" jq -e '.step == 60' out
+expect "JSON is written once" holds '.step == 60'
 run train --output many-2 --resume --ranks 4 --device cpu --steps 70
 expect "a run goes on with another number of ranks" ended_with 0
 run train --output one --resume --steps 70
@@ -46,10 +47,28 @@ expect "a missing device of one rank is an error" refused "rank 1 (vulkan:7): " 
 expect "said once, too" once
 run train data/ranked.json --output one --ranks 2 --device cpu
 expect "an output with checkpoints is refused" refused "already holds checkpoints"
-run train data/ranked.json --output no --ranks 2 --dry-run
-expect "--dry-run is of one rank" misused "--dry-run"
+run train data/ranked.json --output no --ranks 2 --show-labels 1
+expect "what needs one rank excludes several" misused "--show-labels" "--ranks"
+run train data/ranked.json --output no --ranks 2 --network 10 --dry-run
+expect "a network has two numbers" misused "--network" "'10' is no network" "such as 12.5,20"
+run train data/ranked.json --output no --ranks 8 --network 10,5 --dry-run
+expect "more ranks than shards are an error of --dry-run, too" refused "\"training.shards\" (4) is less"
 run train data/ranked.json --output no --rank-of 3,1
 expect "only the program starts ranks" refused "describes no rank"
+
+# ------------------------------------------------------------------------------------------ what it costs
+run train data/ranked.json --output no --ranks 2 --network 0.001,0 --dry-run
+expect "--dry-run says what the exchange takes" says "on 2 such devices: "
+expect "and whether it pays" says "so one is faster"
+run train data/ranked.json --output no --ranks 2 --network 0.1,250 --dry-run --json
+# 2 * 250 us, and half of 4 bytes of each parameter twice at 0.1 GB/s.
+expect "by the model of the documentation" holds '(.exchange_seconds - (0.0005 + .parameters * 4 / 1e8)) | fabs < 2e-6'
+run train data/ranked.json --output no --ranks 2 --dry-run
+expect "without a network it names the command that finds it" says "headscope bench all-reduce"
+run bench all-reduce --ranks 2 --device cpu --megabytes 1 --repeat 2 --rank-timeout 60 --json
+expect "bench all-reduce finds the network" holds '.ranks == 2 and .bytes_per_second > 0 and (.sizes | length) == 4 and .sizes[0].bytes == 4096 and (.command | endswith("--json"))'
+run bench all-reduce --device cpu
+expect "one rank exchanges nothing" misused "--ranks N"
 
 # ------------------------------------------------------------------------------------------ how they end
 jq '.training.steps = 100000 | .training.checkpoint_every = 5' data/ranked.json >data/long.json

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/json_output.h"
 #include "cli/ranks.h"
+#include "cli/result_origin.h"
 #include "cli/stop_signal.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
@@ -114,8 +115,7 @@ void bench(const AllReduceOptions& options, const CommonOptions& common, Communi
 
 }  // namespace
 
-void add_bench_all_reduce(CLI::App& app, const OpenOptions& open_options, const std::function<ResultOrigin()>& origin,
-                          int count, const char* const* words) {
+void add_bench_all_reduce(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     auto options = std::make_shared<AllReduceOptions>();
     options->common.open = open_options;
     options->ranks.command.assign(words, words + count);
@@ -135,11 +135,12 @@ void add_bench_all_reduce(CLI::App& app, const OpenOptions& open_options, const 
         ->check(whole_number(1, 10'000))
         ->capture_default_str();
     options->common.add_json(*command);
-    command->callback([options, origin] {
+    command->callback([options, count, words] {
         listen_for_stop();
+        const int of_rank = options->ranks.start ? 2 : 0;  // words that only tell a rank which it is
         run_on_ranks(options->ranks, options->common,
                      [&](const CommonOptions& common, Communicator& ranks, int /*attempt*/) {
-                         bench(*options, common, ranks, origin());
+                         bench(*options, common, ranks, result_origin(count - of_rank, words));
                      });
     });
 }

@@ -178,7 +178,7 @@ void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count
     }
 
     add_bench_ops_command(*command, open_options, origin);
-    add_bench_all_reduce(*command, open_options, origin, count, words);
+    add_bench_all_reduce(*command, open_options, count, words);
 }
 
 }  // namespace headscope
