@@ -47,6 +47,10 @@ void require_comparable(const TrainConfig& config) {
 
 Experiment::Experiment(std::string kind, nlohmann::json base, ExperimentOptions options)
     : options_(std::move(options)) {
+    if (!ranks().leads()) {
+        ranks().meet();
+        return;
+    }
     const std::string file = path(kExperimentFile);
     const TrainConfig config = RunConfig(base, file).parsed();
     require_comparable(config);
@@ -65,6 +69,7 @@ Experiment::Experiment(std::string kind, nlohmann::json base, ExperimentOptions 
     }
     atomic_write_file(file, identity.dump(2) + "\n");
     held_->keep();
+    ranks().meet();
 }
 
 std::string Experiment::path(const std::string& name) const {
@@ -100,7 +105,11 @@ class Experiment::Workers {
 public:
     Workers(const Experiment& experiment, const std::vector<Trial>& trials,
             const std::function<void(std::size_t, const TrialOutcome&)>& after_each)
-        : experiment_(experiment), trials_(trials), after_each_(after_each), outcomes_(trials.size()) {}
+        : experiment_(experiment),
+          trials_(trials),
+          after_each_(after_each),
+          outcomes_(trials.size()),
+          next_(static_cast<std::size_t>(experiment.ranks().rank())) {}
 
     std::vector<TrialOutcome> run() {
         {
@@ -118,8 +127,10 @@ public:
 private:
     std::optional<std::size_t> take() {
         const std::scoped_lock lock(mutex_);
-        return next_ < trials_.size() && !failure_ && !experiment_.options_.stop_requested() ? std::optional(next_++)
-                                                                                             : std::nullopt;
+        if (next_ >= trials_.size() || failure_ || experiment_.options_.stop_requested()) {
+            return std::nullopt;
+        }
+        return std::exchange(next_, next_ + static_cast<std::size_t>(experiment_.ranks().size()));
     }
 
     void say(const std::string& line) {
@@ -134,7 +145,9 @@ private:
             for (std::optional<std::size_t> trial = take(); trial; trial = take()) {
                 const TrialOutcome outcome = attempt(device, backend, chance, trials_[*trial]);
                 const std::scoped_lock one_call(calls_);
-                after_each_(*trial, outcome);
+                if (experiment_.ranks().leads()) {
+                    after_each_(*trial, outcome);
+                }
                 outcomes_[*trial] = outcome;
             }
         } catch (...) {
@@ -183,14 +196,41 @@ private:
     std::mutex calls_;  // of after_each_, which may take long
     std::vector<TrialOutcome> outcomes_;
     std::mutex mutex_;  // of everything below, and of lines for the caller
-    std::size_t next_ = 0;
+    std::size_t next_;
     std::exception_ptr failure_;  // of the experiment itself, such as a device that cannot be opened
 };
 
 std::vector<TrialOutcome> Experiment::run(
     const std::vector<Trial>& trials,
     const std::function<void(std::size_t trial, const TrialOutcome&)>& after_each) const {
-    return Workers(*this, trials, after_each).run();
+    std::vector<TrialOutcome> outcomes = Workers(*this, trials, after_each).run();
+    if (ranks().size() > 1) {
+        gather(trials, outcomes, after_each);
+    }
+    return outcomes;
+}
+
+// Completes rank 0's outcomes by those of the others, whose results are in the folder.
+void Experiment::gather(const std::vector<Trial>& trials, std::vector<TrialOutcome>& outcomes,
+                        const std::function<void(std::size_t trial, const TrialOutcome&)>& after_each) const {
+    nlohmann::json mine = nlohmann::json::object();
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        if (outcomes[i].result || !outcomes[i].problem.empty()) {
+            mine[std::to_string(i)] = outcomes[i].problem;
+        }
+    }
+    const std::vector<std::string> all = ranks().gather(mine.dump());
+    for (std::size_t rank = 1; rank < all.size() && ranks().leads(); ++rank) {
+        const nlohmann::json theirs = nlohmann::json::parse(all[rank]);
+        for (const auto& [number, problem] : theirs.items()) {
+            const std::size_t trial = std::stoul(number);
+            outcomes.at(trial).problem = problem;
+            if (outcomes[trial].problem.empty()) {
+                outcomes[trial].result = result_of(trials[trial]);
+            }
+            after_each(trial, outcomes[trial]);
+        }
+    }
 }
 
 }  // namespace headscope

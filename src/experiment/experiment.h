@@ -12,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "experiment/trial.h"
+#include "parallel/communicator.h"
 #include "train/run_folder.h"
 
 namespace headscope {
@@ -27,6 +28,9 @@ struct ExperimentOptions {
     std::function<std::unique_ptr<Backend>(const std::string& device)> open;
     Log say = [](const std::string&) {};
     std::function<bool()> stop_requested = [] { return false; };
+    // That share the trials: rank r of N has each N-th, from its r-th on. Rank 0 makes the folder and tells the
+    // outcomes.
+    Communicator* ranks = &alone();
 };
 
 class Experiment {
@@ -42,17 +46,21 @@ public:
 
     // Runs the trials that have no result, in this order. A trial that fails does not end the others, but a device that
     // cannot be opened for the next one does. Calls `after_each` after each one with its index, one call at a time.
-    // Returns early if a stop is requested: then some outcomes have neither a result nor a problem.
+    // Returns early if a stop is requested: then some outcomes have neither a result nor a problem. Of several ranks
+    // rank 0 calls `after_each` for the trials of others when all are done; the others do not call it.
     std::vector<TrialOutcome> run(const std::vector<Trial>& trials,
                                   const std::function<void(std::size_t trial, const TrialOutcome&)>& after_each) const;
 
     const std::string& folder() const { return options_.folder; }
+    Communicator& ranks() const { return *options_.ranks; }
     // The first of its devices.
     std::unique_ptr<Backend> open() const { return options_.open(options_.devices.front()); }
 
 private:
     class Workers;
 
+    void gather(const std::vector<Trial>& trials, std::vector<TrialOutcome>& outcomes,
+                const std::function<void(std::size_t trial, const TrialOutcome&)>& after_each) const;
     void check_unchanged(const nlohmann::json& identity) const;
     std::string path(const std::string& name) const;
 

@@ -282,7 +282,7 @@ DescribedTraining describe_training(Backend& backend, const TrainConfig& config,
         described.bytes = *step.bytes + rehearsal.kept_bytes();
     }
     if (ranked) {
-        require_divisible(config, ranked->ranks, std::max<std::int64_t>(t.shards, shards_for(ranked->ranks)));
+        require_divisible(config, ranked->ranks, t.shards > 1 ? t.shards : shards_for(ranked->ranks));
         const double bytes =
             static_cast<double>(rehearsal.parameters().total()) * static_cast<double>(size_of(DType::F32));
         if (ranked->network) {

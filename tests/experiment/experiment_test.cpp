@@ -1,4 +1,5 @@
 // Experiments: resumed after random stops, on two devices, with trials that fail, and refused when changed.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
@@ -12,6 +13,7 @@
 #include "registry/registry.h"
 #include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/parallel/threads.h"
 #include "train/digits_task.h"
 #include "train/run_config.h"
 
@@ -114,6 +116,31 @@ TEST_CASE("rows that run side by side on two devices are the same") {
     ExperimentOptions two = digits.options("two");
     two.devices = {"cpu", "cpu"};
     CHECK(finished(digits, two) == finished(digits, digits.options("one")));
+}
+
+TEST_CASE("rows that ranks share are the same, and rank 0 tells of all") {
+    const Digits digits;
+    std::vector<int> told(3);
+    std::atomic<int> of_others{0};
+    nlohmann::json table;
+    require_on_ranks(2, [&](Communicator& ranks) {
+        ExperimentOptions options = digits.options("shared");
+        options.ranks = &ranks;
+        std::vector<Trial> trials = digits.trials();
+        const Experiment experiment("table3", digits.base, options);
+        const std::vector<TrialOutcome> outcomes =
+            experiment.run(trials, [&](std::size_t trial, const TrialOutcome& outcome) {
+                ranks.leads() ? void(told[trial] += outcome.result ? 1 : 0) : void(++of_others);
+            });
+        if (ranks.leads()) {
+            table = table_of(digits, experiment);
+        } else {
+            of_others += outcomes[0].result || !outcomes[1].result || outcomes[2].result ? 1 : 0;
+        }
+    });
+    CHECK(told == std::vector<int>(3, 1));
+    CHECK(of_others == 0);
+    CHECK(table == finished(digits, digits.options("one")));
 }
 
 TEST_CASE("a finished trial is not repeated") {

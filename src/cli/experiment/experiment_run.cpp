@@ -80,7 +80,11 @@ void run_reported(const ExperimentFlags& flags, const Experiment& experiment, Tr
     std::vector<TrialProblem> problems;
     StudyReport report;
     std::vector<std::string> files;
+    const bool leads = experiment.ranks().leads();
     const auto write = [&] {
+        if (!leads) {
+            return;
+        }
         report = trainings.report(experiment, problems);
         files = report.write(experiment.folder());
     };
@@ -99,6 +103,9 @@ void run_reported(const ExperimentFlags& flags, const Experiment& experiment, Tr
         }
         write();
     });
+    if (!leads) {
+        return;
+    }
     write();
     print_report(flags, report, files);
     if (done + problems.size() < trials.size()) {
