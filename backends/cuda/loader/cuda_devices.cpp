@@ -12,6 +12,7 @@
 #include "backends/cuda/loader/driver.h"
 #include "backends/cuda/loader/modules.h"
 #include "support/check.h"
+#include "support/module_files.h"
 
 namespace headscope {
 
@@ -159,10 +160,8 @@ void describe_module(DeviceInfo& info, const ModuleFacts& module, bool from_ptx)
 }  // namespace
 
 Places Places::from(const Settings& settings) {
-    std::error_code ignored;
-    const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
     const std::string driver = settings.get("HEADSCOPE_CUDA_DRIVER");
-    return {driver.empty() ? "libcuda.so.1" : driver, module_folders(settings.get("HEADSCOPE_CUDA_MODULES"), program),
+    return {driver.empty() ? "libcuda.so.1" : driver, module_folders(settings.get("HEADSCOPE_CUDA_MODULES")),
             HEADSCOPE_CUDA_CONTRACT};
 }
 

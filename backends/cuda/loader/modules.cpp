@@ -1,17 +1,16 @@
 #include "backends/cuda/loader/modules.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "support/module_files.h"
 
 namespace headscope::cuda {
 
@@ -28,33 +27,6 @@ int number_in(const std::string& file) {
     int number = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), number);
     return number;
-}
-
-template <class T>
-bool read_at(std::ifstream& file, std::uint64_t offset, T& value) {
-    file.seekg(static_cast<std::streamoff>(offset));
-    return static_cast<bool>(file.read(reinterpret_cast<char*>(&value), sizeof value));
-}
-
-// Whether every part that dlopen maps is in the file. dlopen does not check: reading past the end of a truncated file
-// kills the program with SIGBUS.
-bool is_whole_library(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    Elf64_Ehdr header{};
-    std::error_code error;
-    const std::uintmax_t size = fs::file_size(path, error);
-    if (error || !read_at(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != ELFCLASS64) {
-        return false;
-    }
-    for (std::uint64_t index = 0; index < header.e_phnum; ++index) {
-        Elf64_Phdr part{};
-        if (!read_at(file, header.e_phoff + index * header.e_phentsize, part) ||
-            (part.p_type == PT_LOAD && (part.p_offset > size || part.p_filesz > size - part.p_offset))) {
-            return false;
-        }
-    }
-    return header.e_phnum > 0;
 }
 
 // dlopen's "libcublas.so.13: cannot open shared object file: ..." names a library that the module needs.
@@ -89,18 +61,6 @@ ModuleFacts facts_of(const std::string& name, const Module& module) {
 }
 
 }  // namespace
-
-std::vector<std::string> module_folders(const std::string& named, const std::string& program) {
-    if (!named.empty()) {
-        return {named};
-    }
-    const fs::path beside = fs::path(program).parent_path();
-    fs::path prefix = beside.parent_path();
-    if (prefix.filename() == "libexec") {  // libexec/headscope/headscope-viewer
-        prefix = prefix.parent_path();
-    }
-    return {beside.string(), (prefix / "lib" / "headscope").string()};
-}
 
 std::vector<std::string> module_files(const std::vector<std::string>& folders) {
     std::vector<std::string> files;

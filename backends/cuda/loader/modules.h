@@ -36,10 +36,6 @@ struct Choice {
 // before emulated, machine code before PTX (which the driver must compile), newer toolkit before older.
 Choice choose(const std::vector<ModuleFacts>& modules, int driver_version, int sm);
 
-// Where to look for modules: only in HEADSCOPE_CUDA_MODULES if that names a folder, else next to the program and in
-// lib/headscope next to its folder, which is bin or libexec/headscope.
-std::vector<std::string> module_folders(const std::string& named, const std::string& program);
-
 // The files libheadscope_cuda*.so of these folders, the highest number in a name first, then in the folders' order.
 std::vector<std::string> module_files(const std::vector<std::string>& folders);
 
