@@ -18,3 +18,18 @@ TEST_CASE("a misspelled variable is recognized, an unrelated one is not", "[envi
     CHECK(misspelt_variables(environment) ==
           std::vector<std::string>{"unknown environment variable HEADSCOPE_THREAD; did you mean HEADSCOPE_THREADS?"});
 }
+
+TEST_CASE("the variables of MPI's launchers reach the library", "[environment]") {
+    const char* const environment[] = {"OMPI_COMM_WORLD_SIZE=4",
+                                       "PMI_SIZE=2",
+                                       "PMI_RANK=1",
+                                       "PMIX_RANK=1",
+                                       "MPI_LOCALRANKID=0",
+                                       "SLURM_NTASKS=4",
+                                       "SLURM_PROCID=1",
+                                       "SLURM_STEP_ID=0",
+                                       "SLURM_STEP_NUM_TASKS=4",
+                                       "HEADSCOPE_MPI_MODULES=",
+                                       nullptr};
+    CHECK(read_environment(environment).all().size() == std::size(environment) - 1);
+}

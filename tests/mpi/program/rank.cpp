@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <random>
 #include <string>
 #include <thread>
@@ -17,6 +18,8 @@
 using namespace headscope;
 
 namespace {
+
+struct Vanishes {};  // thrown through everything without a word
 
 Settings settings_of_environment() {
     Settings settings;
@@ -122,10 +125,15 @@ void run(Communicator& ranks, const std::string& mode, int number, double patien
         } else if (step == 3 && mode == "stop" && chosen) {
             ranks.announce("step 3, validation");
             std::raise(SIGSTOP);
+        } else if (step == 3 && mode == "vanish" && chosen) {
+            throw Vanishes();
         } else if (step == 3 && mode == "kill" && chosen) {
             std::raise(SIGKILL);
         }
+        const std::clock_t before = std::clock();
         exchange_once(ranks, step);
+        const double busy = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+        HEADSCOPE_CHECK(mode != "long" || step != 3 || busy < patience, "waiting takes a processor");
         if (step == 6) {
             break;
         }
@@ -143,6 +151,8 @@ int with_ranks(Communicator& ranks, const std::string& mode, int number, double 
     try {
         run(ranks, mode, number, patience);
         return 0;
+    } catch (const Vanishes&) {
+        throw;
     } catch (const std::exception& error) {
         ranks.fail(error.what());
         return 1;
@@ -169,6 +179,8 @@ int main(int argc, char** argv) {
         }
         ranks->introduce(std::string("host ") + ranks->place().host + ", cpu");
         return with_ranks(*ranks, mode, number, patience);
+    } catch (const Vanishes&) {
+        return 1;
     } catch (const Error& error) {
         say(error.what());
         return 1;
