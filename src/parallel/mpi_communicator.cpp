@@ -56,6 +56,36 @@ MpiCommunicator::MpiCommunicator(const mpi::Module& module, const mpi::Place& pl
       exceptions_(std::uncaught_exceptions()),
       mail_(module, place.rank, place.size) {}
 
+template <class Condition>
+bool MpiCommunicator::wait_until(const Condition& condition, double seconds) {
+    const Clock::time_point start = Clock::now();
+    Pause pause;
+    for (;;) {
+        mail_.turn();
+        if (condition()) {
+            return true;
+        }
+        if (Clock::now() - start > Seconds(seconds)) {
+            return false;
+        }
+        pause.rest();
+    }
+}
+
+void MpiCommunicator::greet() {
+    Silence silence(size(), patience_);
+    Pause pause;
+    mail_.say("start", false);
+    while (listen() && !mail_.all_have_read()) {
+        pause.rest();
+        for (int other = 0; other < size(); ++other) {
+            if (!mail_.has_read(other)) {
+                silence.check(*this, other, mail_.word(other));
+            }
+        }
+    }
+}
+
 MpiCommunicator::~MpiCommunicator() {
     try {
         if (std::uncaught_exceptions() > exceptions_) {
@@ -173,6 +203,8 @@ void MpiCommunicator::catch_up() {
             }
         }
     }
+    constexpr double kForMpi = 0.02;  // to hand the words over
+    wait_until([&] { return mail_.all_have_read(); }, kForMpi);
 }
 
 // Reads what others have to say; false if all ranks end.
@@ -184,22 +216,6 @@ bool MpiCommunicator::listen() {
     }
     failing_ = failing_ || mail_.ended();
     return !failing_;
-}
-
-template <class Condition>
-bool MpiCommunicator::wait_until(const Condition& condition, double seconds) {
-    const Clock::time_point start = Clock::now();
-    Pause pause;
-    for (;;) {
-        mail_.turn();
-        if (condition()) {
-            return true;
-        }
-        if (Clock::now() - start > Seconds(seconds)) {
-            return false;
-        }
-        pause.rest();
-    }
 }
 
 // At rank 0: reports the failure and tells all others.

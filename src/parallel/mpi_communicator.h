@@ -36,6 +36,10 @@ public:
     // Does not return if rank 0 does not listen.
     void fail(const std::string& reason) override;
 
+    // Says a first word to everybody, and waits until all have read it. Some MPIs prepare the way from one rank to
+    // another while both of them listen: a later word would wait for that.
+    void greet();
+
     // The host, and which of its ranks this is: the one to choose a device by.
     const mpi::Place& place() const { return place_; }
 

@@ -145,6 +145,7 @@ std::unique_ptr<MpiCommunicator> mpi_ranks(const Settings& settings, double pati
     }
     auto ranks = std::make_unique<MpiCommunicator>(module, place, std::chrono::duration<double>(patience_seconds),
                                                    report, part_bytes);
+    ranks->greet();
     ranks->introduce(fmt::format("host {}", place.host));
     return ranks;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The README lists the rooms of src/ in order. A file includes only headers of its own room and of earlier ones. Backends
-# include nothing after src/backend, and only the registry includes backends. The folders of backends/vulkan have an
-# order, too.
+# include nothing after src/backend, and only the registry includes backends. Modules include their interface alone. The
+# folders of backends/vulkan have an order, too.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readme=${1:-README.md}
@@ -15,7 +15,8 @@ for folder in $(git ls-files src | cut -d/ -f1,2 | sort -u); do
 done
 
 # Lines "file included-room", for includes of the project's own headers.
-git ls-files 'src/*.h' 'src/*.cpp' 'viewer/*.h' 'viewer/*.cpp' 'backends/*.h' 'backends/*.cpp' 'backends/*.cu' |
+git ls-files 'src/*.h' 'src/*.cpp' 'viewer/*.h' 'viewer/*.cpp' 'backends/*.h' 'backends/*.cpp' 'backends/*.cu' \
+    'modules/*.cpp' |
     xargs grep -Ho '^#include "[^"]*/[^"]*"' | sed 's/:#include "/ /; s/"$//' |
     awk -v list="${rooms[*]}" '
         BEGIN {
@@ -37,6 +38,7 @@ git ls-files 'src/*.h' 'src/*.cpp' 'viewer/*.h' 'viewer/*.cpp' 'backends/*.h' 'b
             to = room_of($2)
             if ($1 ~ /^backends\/vulkan/ && $2 ~ /^backends\/vulkan/ && wing_place[wing_of($2)] > wing_place[wing_of($1)]) wrong = 1
             else if (to == "kernels.h" || from == to) next
+            else if (from == "modules") wrong = $2 !~ /_module[.]h$/
             else if (from == "backends") wrong = place[to] > place["backend"]
             else if (to == "backends") wrong = from != "registry"
             else wrong = !(to in place) || place[to] > place[from]

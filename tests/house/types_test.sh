@@ -181,7 +181,7 @@ EOF
 }
 
 check_itself
-mapfile -t program < <(git ls-files --cached --others --exclude-standard {src,viewer,backends}/'*.'{h,cpp,cu})
+mapfile -t program < <(git ls-files --cached --others --exclude-standard {src,viewer,backends,modules}/'*.'{h,cpp,cu})
 types=$(types_of "${program[@]}")
 [ "$(wc -l <<<"$types")" -gt 500 ] || { echo "FAILED: found only $(wc -l <<<"$types") types"; exit 1; }
 failures=$(twice <<<"$types")

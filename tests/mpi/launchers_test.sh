@@ -82,6 +82,8 @@ for mpi in "${mpis[@]}"; do
 
     run 3 long 1 2
     expect "$mpi: announced long work is waited for, and waiting takes no processor" ends_well 3
+    run 3 chain 1 2
+    expect "$mpi: a rank that waits for long work counts as answering" ends_well 3
     run 3 chatter 1 2
     expect "$mpi: long work is known after more words than are kept" ends_well 3
     run 3 last 2 2

@@ -96,11 +96,36 @@ void exchange_all(Communicator& ranks) {
     }
 }
 
+// Rank 2 waits for rank 0, which waits for rank 1, which has announced long work.
+void chain(Communicator& ranks, double patience) {
+    const int rank = ranks.rank();
+    std::byte byte = {};
+    const auto pass = [&](int from, int to) {
+        std::vector<std::span<const std::byte>> out(3);
+        std::vector<std::span<std::byte>> in(3);
+        if (rank == from) {
+            out[static_cast<std::size_t>(to)] = {&byte, 1};
+        } else if (rank == to) {
+            in[static_cast<std::size_t>(from)] = {&byte, 1};
+        }
+        ranks.exchange(out, in);
+    };
+    if (rank == 1) {
+        ranks.announce("checkpoint", Communicator::Takes::Long);
+        sleep_for(2 * patience);
+    }
+    pass(1, 0);
+    pass(0, 2);
+}
+
 void run(Communicator& ranks, const std::string& mode, int number, double patience) {
     const bool chosen = ranks.rank() == number;
     if (mode == "exchange") {
         exchange_all(ranks);
         return;
+    }
+    if (mode == "chain") {
+        chain(ranks, patience);
     }
     for (int step = 0;; ++step) {
         ranks.announce("step " + std::to_string(step));
