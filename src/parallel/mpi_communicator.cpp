@@ -111,11 +111,11 @@ void MpiCommunicator::exchange(std::span<const std::span<const std::byte>> out,
     const auto me = static_cast<std::size_t>(rank());
     HEADSCOPE_CHECK(out.size() == in.size() && std::ssize(out) == size(), "an exchange has a message for each rank");
     HEADSCOPE_CHECK(out[me].size() == in[me].size(), "what a rank sends itself has one size");
-    if (failing_) {
-        throw OtherRankFailed();
-    }
     std::ranges::copy(out[me], in[me].begin());
     try {
+        if (failing_ || !listen()) {
+            throw OtherRankFailed();
+        }
         std::vector<Part> parts = begin(out, in);
         finish(parts);
     } catch (const OtherRankFailed&) {
