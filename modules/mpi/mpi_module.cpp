@@ -135,17 +135,8 @@ void limit(unsigned seconds) {
     ::alarm(seconds);
 }
 
-// Ends all ranks as if MPI had ended: they have nothing left to say to each other.
-void end_anyhow(int /*signal*/) {
-    constexpr unsigned kMost = 3;
-    std::signal(SIGALRM, SIG_DFL);
-    ::alarm(kMost);
-    MPI_Abort(MPI_COMM_WORLD, 0);
-    ::_exit(0);
-}
-
 // MPICH 4.0 over TCP often hangs if ranks of different hosts close their connections at the same time, so the last rank
-// comes first. It hangs once in a while all the same.
+// comes first. It hangs once in a while all the same, and is killed then.
 const char* end() {
     constexpr unsigned kMost = 15;
     constexpr int kTurn = 100'000;  // microseconds
@@ -155,8 +146,7 @@ const char* end() {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     std::fflush(nullptr);
-    std::signal(SIGALRM, end_anyhow);
-    ::alarm(kMost);
+    limit(kMost);
     MPI_Barrier(MPI_COMM_WORLD);
     ::usleep(static_cast<useconds_t>(std::min(kTurn, kAllTurns / size) * (size - 1 - rank)));
     const int code = MPI_Finalize();

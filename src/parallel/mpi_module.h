@@ -48,8 +48,7 @@ struct Module {
     const char* (*receive)(int channel, int from, int tag, void* bytes, int most, Request* request);
     const char* (*test)(Request* request, Arrival* arrival);
     const char* (*cancel)(Request* request);  // of a receive that nothing has arrived for
-    // All ranks call it, as the last thing but for returning an exit code: if MPI does not end within 15 s, the process
-    // ends with exit code 0.
+    // All ranks call it, once all else is done. Kills the process if MPI does not end within 15 s.
     const char* (*end)();
     void (*abort)(int code);  // ends all ranks, and never returns
 };
