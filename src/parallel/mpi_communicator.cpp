@@ -103,7 +103,7 @@ MpiCommunicator::~MpiCommunicator() {
     if (!leads()) {
         std::this_thread::sleep_for(4s);  // rank 0 ends this one, after it has tidied up
     }
-    module_.abort(1);
+    abort();
 }
 
 void MpiCommunicator::exchange(std::span<const std::span<const std::byte>> out,
@@ -255,6 +255,11 @@ void MpiCommunicator::fail(const std::string& reason) {
         }
     }
     report_(fmt::format("{}: {}", name_of(rank()), reason));
+    abort();
+}
+
+void MpiCommunicator::abort() {
+    std::this_thread::sleep_for(500ms);  // for the launcher to pass on what was printed: MPICH's drops it otherwise
     module_.abort(1);
 }
 

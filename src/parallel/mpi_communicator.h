@@ -52,6 +52,7 @@ private:
     void finish(std::vector<Part>& parts);
     void catch_up();
     void leave();
+    void abort();
     bool listen();
     void end_all(const RankFailure& failure);
     template <class Condition>
