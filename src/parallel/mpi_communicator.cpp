@@ -231,7 +231,7 @@ void MpiCommunicator::end_all(const RankFailure& failure) {
 }
 
 void MpiCommunicator::fail(const std::string& reason) {
-    // Those who do not hear of rank 0 end all, one by one, so that only the first is seen.
+    // Those who do not hear of rank 0 end all in its place, in turns, so that only the first reports.
     constexpr double kForRankZero = 3.0;
     constexpr double kForEachRank = 0.5;
     if (failing_) {
@@ -248,6 +248,8 @@ void MpiCommunicator::fail(const std::string& reason) {
         if (wait_until([&] { return mail_.ended(); }, kForRankZero + kForEachRank * std::min(rank(), 8))) {
             return;
         }
+        mail_.send_end();
+        mail_.turn();
     } catch (const Error&) {
         if (leads()) {
             report_(reason);

@@ -32,7 +32,7 @@ public:
 
     void send_failure(const std::string& reason);                           // to rank 0
     const std::optional<RankFailure>& failure() const { return failure_; }  // at rank 0: the first that arrived
-    void send_end();                                                        // rank 0 to all others, which then end
+    void send_end();                                                        // to all others, which then end
     bool ended() const { return ended_; }
     void send_leave();  // to all others: this is the last letter
     bool left(int rank) const { return left_[static_cast<std::size_t>(rank)]; }
