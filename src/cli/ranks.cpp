@@ -12,7 +12,9 @@
 #include "cli/command.h"
 #include "cli/stop_signal.h"
 #include "options/option_values.h"
+#include "parallel/crowding.h"
 #include "parallel/local_communicator.h"
+#include "parallel/mpi_ranks.h"
 #include "parallel/shards.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
@@ -27,14 +29,39 @@ namespace {
 constexpr const char* kThreads = "HEADSCOPE_THREADS";
 constexpr const char* kRankOption = "--rank-of";
 
-// One for each rank.
+bool is_cpu(const std::string& device) {
+    return device.starts_with("cpu");
+}
+
+// The card of a machine's rank, if `wanted` leaves that open: "cuda", "vulkan" or nothing.
+std::string card_of(const std::string& wanted, std::size_t rank, const OpenOptions& open) {
+    if (is_cpu(wanted) || wanted.find(':') != std::string::npos) {
+        return wanted;
+    }
+    std::vector<std::string> cards;
+    std::string backend = wanted;
+    for (const DeviceInfo& device : list_devices(open)) {
+        if (device.rejected.empty() && (wanted.empty() ? device.gpu : true) &&
+            (backend.empty() || device.backend == backend)) {
+            backend = device.backend;  // another one may list the same cards
+            cards.push_back(device.id);
+        }
+    }
+    return cards.empty() ? wanted : cards[rank % cards.size()];
+}
+
+// One for each rank of a machine.
 std::vector<std::string> devices_of_ranks(const std::optional<int>& wanted, const CommonOptions& common) {
     std::vector<std::string> devices = asked_devices(common.device(), common.open);
-    const int count = wanted.value_or(static_cast<int>(devices.size()));
-    if (devices.size() == 1) {
-        devices.resize(static_cast<std::size_t>(count), devices.front());
+    const auto count = static_cast<std::size_t>(wanted.value_or(static_cast<int>(devices.size())));
+    if (devices.size() == 1 && count > 1) {
+        const std::string one = devices.front();
+        devices.clear();
+        for (std::size_t rank = 0; rank < count; ++rank) {
+            devices.push_back(card_of(one, rank, common.open));
+        }
     }
-    if (std::ssize(devices) != count) {
+    if (devices.size() != count) {
         throw UsageError(
             fmt::format("--ranks {} and --device name different numbers: {} ({}); name one device for "
                         "each rank, or one for all",
@@ -45,10 +72,6 @@ std::vector<std::string> devices_of_ranks(const std::optional<int>& wanted, cons
 
 std::string name_of_device(const std::string& device) {
     return device.empty() ? "the best device" : device;
-}
-
-bool is_cpu(const std::string& device) {
-    return device.starts_with("cpu");
 }
 
 // Ranks on the CPU share its processors.
@@ -98,6 +121,35 @@ void run_rank(const RankOptions& options, CommonOptions common, const RankWork& 
     }
 }
 
+// Of a rank that a launcher has started, with the devices of its machine.
+void run_launched(const RankOptions& options, CommonOptions common, const RankWork& work, MpiCommunicator& ranks) {
+    try {
+        if (options.count && *options.count != ranks.size()) {
+            throw UsageError(fmt::format("--ranks is {}, and the launcher has started {}: leave --ranks out",
+                                         *options.count, ranks.size()));
+        }
+        if (options.restarts > 0) {
+            throw UsageError("ranks that a launcher started are started again by it: leave --max-restarts out");
+        }
+        const std::vector<std::string> devices = asked_devices(common.device(), common.open);
+        const auto local = static_cast<std::size_t>(ranks.place().local_rank);
+        const std::string device =
+            devices.size() == 1 ? card_of(devices.front(), local, common.open) : devices[local % devices.size()];
+        common.devices = {device};
+        ranks.introduce(fmt::format("host {}, {}", ranks.place().host, name_of_device(device)));
+        for (const std::string& line :
+             crowding(ranks, seat_here(ranks.place().host, is_cpu(device), common.open.settings))) {
+            log_line(line);
+        }
+        work(common, ranks, 0);
+    } catch (const OtherRankFailed&) {
+        throw;
+    } catch (const std::exception& error) {
+        ranks.fail(error.what());
+        throw OtherRankFailed();  // without a message
+    }
+}
+
 }  // namespace
 
 std::vector<CLI::Option*> RankOptions::add(CLI::App& app) {
@@ -123,6 +175,15 @@ std::vector<CLI::Option*> RankOptions::add(CLI::App& app) {
 void run_on_ranks(const RankOptions& options, CommonOptions common, const RankWork& work) {
     if (options.start) {
         run_rank(options, std::move(common), work);
+        return;
+    }
+    const auto report = [](const std::string& line) { log_error("headscope: " + line); };
+    if (const auto launched = mpi_ranks(common.open.settings, options.timeout, report)) {
+        run_launched(options, std::move(common), work, *launched);
+        return;
+    }
+    if (!options.starts_ranks) {
+        work(common, alone(), 0);
         return;
     }
     const bool several = options.count || names_several(asked_device(common.device(), common.open.settings));

@@ -1,4 +1,5 @@
-// Commands that run on several ranks (src/parallel): `headscope train` and `bench all-reduce`.
+// Commands that run on several ranks (src/parallel): `headscope train`, `bench all-reduce` and experiments. Ranks are
+// those that a launcher of MPI has started, or processes that the command starts itself.
 #pragma once
 
 #include <functional>
@@ -18,11 +19,12 @@ class Option;
 namespace headscope {
 
 struct RankOptions {
-    std::optional<int> count;          // --ranks; empty: as many as devices are named
-    double timeout = 300.0;            // seconds of silence
-    int restarts = 0;                  // at most, after a failure
-    std::optional<RankStart> start;    // of a process that is one of them
-    std::vector<std::string> command;  // the words of the command line, to start the ranks with
+    std::optional<int> count = {};          // --ranks; empty: as many as devices are named
+    double timeout = 300.0;                 // seconds of silence
+    int restarts = 0;                       // at most, after a failure; of the command's own ranks
+    bool starts_ranks = true;               // otherwise several devices are one rank's
+    std::optional<RankStart> start = {};    // of a process that is one of them
+    std::vector<std::string> command = {};  // the words of the command line, to start the ranks with
 
     // --ranks, --rank-timeout and what the program tells ranks. Returns the first two.
     std::vector<CLI::Option*> add(CLI::App& command);
@@ -32,7 +34,8 @@ struct RankOptions {
 using RankWork = std::function<void(const CommonOptions& common, Communicator& ranks, int attempt)>;
 
 // Runs `work` once in this process, if that is the only rank or one of them; otherwise starts the ranks and waits for
-// them. Error with the reason of the rank that failed.
+// them. Error with the reason of the rank that failed. A device without a number, such as "cuda", stands for as many
+// cards of the machine as there are ranks.
 void run_on_ranks(const RankOptions& options, CommonOptions common, const RankWork& work);
 
 }  // namespace headscope

@@ -36,9 +36,6 @@ void LocalCommunicator::exchange(std::span<const std::span<const std::byte>> out
     Silence silence(size(), patience_);
     group_.stay(rank_);
     for (;;) {
-        if (group_.failed()) {
-            throw OtherRankFailed();
-        }
         const unsigned rings = group_.rings(rank_);
         bool moved = false;
         bool done = true;
@@ -51,8 +48,11 @@ void LocalCommunicator::exchange(std::span<const std::span<const std::byte>> out
             moved = moved || sent + got > 0;
             done = done && to_send[at].empty() && to_get[at].empty();
         }
-        if (done) {
+        if (done) {  // also if another rank has failed since: what it sent may make this one fail for the same reason
             return;
+        }
+        if (group_.failed()) {
+            throw OtherRankFailed();
         }
         if (!moved) {
             group_.wait(rank_, rings, kLookEvery);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Kills a random rank of a training, or rank 0's parent's child, at random moments: all ranks end within two seconds
-# with one message, and the training goes on and ends with the weights of one that was not killed, bit for bit.
+# Kills a random rank of a training at random moments: all ranks end within two seconds with one message, and the training
+# goes on and ends with the weights of one that was not killed, bit for bit.
 # usage: kill_ranks.sh HEADSCOPE-PROGRAM KILLS
 # shellcheck disable=SC2154,SC2317 # assigned by what is sourced; the conditions are called through expect
 # shellcheck source=tests/house/commands.sh

@@ -45,6 +45,14 @@ expect "and leaves nothing" [ ! -e no ]
 run train data/ranked.json --output no --ranks 2 --device cpu,vulkan:7
 expect "a missing device of one rank is an error" refused "rank 1 (vulkan:7): " "vulkan:7"
 expect "said once, too" once
+jq '.training.shards = 2' data/ranked.json >data/other.json
+run train data/other.json --output one --resume --ranks 2 --device cpu
+expect "a run keeps its number of shards" refused "training.shards\" was 4 and is now 2"
+if "$headscope" devices | grep -q '^vulkan:0'; then
+    run train data/ranked.json --output no --ranks 2 --device vulkan --steps 1
+    expect "two ranks on one card are warned of" complains "ranks 0 and 1 share one device (vulkan:0)"
+    rm -rf no
+fi
 run train data/ranked.json --output one --ranks 2 --device cpu
 expect "an output with checkpoints is refused" refused "already holds checkpoints"
 run train data/ranked.json --output no --ranks 2 --show-labels 1

@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/json_output.h"
+#include "cli/ranks.h"
 #include "cli/stop_signal.h"
 #include "experiment/plan.h"
 #include "experiment/scale.h"
@@ -179,23 +180,36 @@ nlohmann::json ExperimentFlags::base() const {
 
 void run_trainings(const std::string& kind, const ExperimentFlags& flags, const nlohmann::json& base,
                    Trainings& trainings) {
-    for (const std::string& remark : trainings.remarks()) {
-        log_line(remark);
-    }
+    const auto say_remarks = [&] {
+        for (const std::string& remark : trainings.remarks()) {
+            log_line(remark);
+        }
+    };
     if (flags.dry_run) {
+        say_remarks();
         print_plan(flags, base, trainings.trials());
         return;
     }
     listen_for_stop();
-    run_reported(flags,
-                 {kind,
-                  base,
-                  {.folder = flags.output,
-                   .devices = asked_devices(flags.common.device(), flags.common.open),
-                   .open = [open = flags.common.open](const std::string& device) { return open_device(device, open); },
-                   .say = [](const std::string& line) { log_line(line); },
-                   .stop_requested = stop_requested}},
-                 trainings);
+    constexpr double kWeeks = 1e8;  // seconds: ranks meet after their trainings
+    run_on_ranks(
+        {.timeout = kWeeks, .starts_ranks = false}, flags.common,
+        [&](const CommonOptions& common, Communicator& ranks, int /*attempt*/) {
+            if (ranks.leads()) {
+                say_remarks();
+            }
+            run_reported(
+                flags,
+                {kind,
+                 base,
+                 {.folder = flags.output,
+                  .devices = asked_devices(common.device(), common.open),
+                  .open = [open = common.open](const std::string& device) { return open_device(device, open); },
+                  .say = [](const std::string& line) { log_line(line); },
+                  .stop_requested = stop_requested,
+                  .ranks = &ranks}},
+                trainings);
+        });
 }
 
 }  // namespace headscope
