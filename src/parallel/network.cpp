@@ -23,22 +23,13 @@ double exchange_seconds(const Network& network, int ranks, double bytes) {
 
 Network fit_network(std::span<const MeasuredExchange> measured, int ranks) {
     HEADSCOPE_CHECK(ranks > 1 && measured.size() > 1, "a network is between ranks, and measured by several sizes");
-    // seconds = a * latency + b / bandwidth, each row divided by its seconds: two normal equations.
-    const double a = 2.0 * (ranks - 1);
-    double aa = 0.0, ab = 0.0, bb = 0.0, ay = 0.0, by = 0.0;
-    for (const MeasuredExchange& row : measured) {
-        const double of_latency = a / row.seconds;
-        const double of_bytes = a / ranks * row.bytes / row.seconds;
-        aa += of_latency * of_latency;
-        ab += of_latency * of_bytes;
-        bb += of_bytes * of_bytes;
-        ay += of_latency;
-        by += of_bytes;
-    }
-    const double determinant = aa * bb - ab * ab;
-    const double latency = (ay * bb - by * ab) / determinant;
-    const double per_byte = (by * aa - ay * ab) / determinant;
-    return {.bytes_per_second = 1.0 / std::max(per_byte, 1e-15), .latency = std::max(latency, 0.0)};
+    const double others = ranks - 1;
+    const MeasuredExchange& small = measured.front();
+    const MeasuredExchange& large = measured.back();
+    const double per_byte =
+        std::max((large.seconds - small.seconds) / (2.0 * others / ranks * (large.bytes - small.bytes)), 1e-15);
+    const double latency = small.seconds / (2.0 * others) - per_byte * small.bytes / ranks;
+    return {.bytes_per_second = 1.0 / per_byte, .latency = std::max(latency, 0.0)};
 }
 
 Network parse_network(const std::string& text) {

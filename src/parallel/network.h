@@ -20,7 +20,8 @@ double exchange_seconds(const Network& network, int ranks, double bytes);
 struct MeasuredExchange {
     double bytes = 0.0, seconds = 0.0;
 };
-// The network by which exchange_seconds() has the smallest squares of relative errors. At least two different sizes.
+// The network by which exchange_seconds() is right for the smallest and the largest size, the first and the last of at
+// least two.
 Network fit_network(std::span<const MeasuredExchange> measured, int ranks);
 
 // "12.5,20": gigabytes a second and microseconds. Error for anything else.

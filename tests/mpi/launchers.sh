@@ -12,7 +12,7 @@ mpirun_of() { # openmpi|mpich
     local words=HYDRA name
     [ "$1" = mpich ] || words='Open MPI\|OpenRTE'
     for name in "mpirun.$1" mpirun mpiexec.hydra; do
-        if command -v "$name" >/dev/null && "$name" --version 2>&1 | grep -q "$words"; then
+        if command -v "$name" >/dev/null && "$name" --version 2>&1 | grep "$words" >/dev/null; then
             command -v "$name"
             return
         fi
