@@ -245,7 +245,7 @@ std::string Block::stuck() const {
 std::mutex one_launch_at_a_time;  // shared memory is one array
 
 Block& block() {
-    static Block the_block;
+    static thread_local Block the_block;
     return the_block;
 }
 

@@ -45,12 +45,12 @@ void multiply(const Gemm& gemm, std::int64_t index) {
 }  // namespace
 
 headscope::cuda_emulation::BlasHandles& headscope::cuda_emulation::blas_handles() {
-    static BlasHandles handles;
+    static thread_local BlasHandles handles;
     return handles;
 }
 
 headscope::cuda_emulation::BlasProducts& headscope::cuda_emulation::blas_products() {
-    static BlasProducts products;
+    static thread_local BlasProducts products;
     return products;
 }
 

@@ -129,7 +129,7 @@ Operand operand_of(const void* data, const EmulatedLtLayout& layout, std::int32_
 }  // namespace
 
 emulation::LtHeuristics& emulation::lt_heuristics() {
-    static LtHeuristics heuristics;
+    static thread_local LtHeuristics heuristics;
     return heuristics;
 }
 

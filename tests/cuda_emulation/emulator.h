@@ -7,6 +7,7 @@
 //  - a kernel that may be launched before the one in front is done ends with an error if it does not wait for that
 //  - streams are queues that nothing drains but what has to wait, so that memory given back or reused too early shows
 //  - a stream that is being captured refuses what a real one refuses
+//  - there are 4 devices, each for one thread at a time; HEADSCOPE_EMULATION_ONE_GPU makes them parts of one
 //  - fresh device memory holds NaN; a device has HEADSCOPE_EMULATION_MEMORY bytes (4 GiB) and HEADSCOPE_EMULATION_SM
 //    (90) as its architecture, and kernels compiled for HEADSCOPE_EMULATION_PTX, or else for that; with
 //    HEADSCOPE_EMULATION_PAGES it shares the host's memory, of which so many bytes hold pages of files, given back when

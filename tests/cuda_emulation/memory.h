@@ -1,12 +1,15 @@
 // What the parts of the emulated runtime know of each other.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "cuda_runtime.h"
 
 namespace headscope::cuda_emulation {
 
+constexpr std::size_t kDevices = 4;
+std::size_t& current_device();            // of this thread
 cudaError_t remember(cudaError_t error);  // as cudaGetLastError will tell it
 cudaError_t fatal_error();
 bool is_pinned(const void* memory);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -51,8 +52,8 @@ struct Device {
 };
 
 Device& device() {
-    static Device the_device;
-    return the_device;
+    static std::array<Device, kDevices> devices;
+    return devices[current_device()];
 }
 
 bool valid(const LaunchShape& shape, const void* kernel) {
@@ -65,6 +66,11 @@ bool valid(const LaunchShape& shape, const void* kernel) {
 }
 
 }  // namespace
+
+std::size_t& current_device() {
+    static thread_local std::size_t current = 0;
+    return current;
+}
 
 int compiled_architecture() {
     return static_cast<int>(number_from_environment("HEADSCOPE_EMULATION_PTX", architecture()));
@@ -105,12 +111,12 @@ cudaError_t allow_shared_bytes(const void* kernel, int bytes) {
 }
 
 LaunchShape& last_launch() {
-    static LaunchShape last;
+    static thread_local LaunchShape last;
     return last;
 }
 
 int& launches() {
-    static int count = 0;
+    static thread_local int count = 0;
     return count;
 }
 
@@ -167,16 +173,21 @@ cudaError_t cudaGetLastError() {
 }
 
 cudaError_t cudaSetDevice(int device) {
-    return emulation::remember(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+    if (device < 0 || static_cast<std::size_t>(device) >= emulation::kDevices) {
+        return emulation::remember(cudaErrorInvalidDevice);
+    }
+    emulation::current_device() = static_cast<std::size_t>(device);
+    return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-    if (device != 0) {
+    if (device < 0 || static_cast<std::size_t>(device) >= emulation::kDevices) {
         return emulation::remember(cudaErrorInvalidDevice);
     }
     const int sm = emulation::architecture();
     *properties = {};
     fmt::format_to(properties->name, "CUDA emulated on the CPU");
+    properties->uuid.bytes[0] = static_cast<char>(std::getenv("HEADSCOPE_EMULATION_ONE_GPU") == nullptr ? device : 0);
     properties->totalGlobalMem = emulation::memory_bytes();
     properties->sharedMemPerBlockOptin = emulation::most_shared_bytes(sm);
     properties->major = sm / 10;

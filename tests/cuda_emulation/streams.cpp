@@ -1,7 +1,9 @@
 // Streams, events, copies and graphs of the emulated runtime.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "emulator.h"
@@ -12,20 +14,32 @@ namespace headscope::cuda_emulation {
 namespace {
 
 std::vector<cudaStream_t>& streams() {
-    static std::vector<cudaStream_t> all;
-    return all;
+    static std::array<std::vector<cudaStream_t>, kDevices> of_devices;
+    return of_devices[current_device()];
 }
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// False if it waits for another device.
+bool do_next(cudaStream_t stream) {
+    std::function<cudaError_t()> work = std::move(stream->queue.front());
+    stream->queue.pop_front();
+    ++stream->done;
+    const bool waits = work() == cudaErrorNotReady;
+    if (waits) {
+        --stream->done;
+        stream->queue.push_front(std::move(work));
+    }
+    return !waits;
+}
+
 cudaError_t drain_until(cudaStream_t stream, std::uint64_t position) {
     while (stream->done < position && !stream->queue.empty()) {
-        const std::function<cudaError_t()> work = std::move(stream->queue.front());
-        stream->queue.pop_front();
-        ++stream->done;
-        work();
+        if (!do_next(stream)) {
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
     }
     return fatal_error();
 }
@@ -47,7 +61,7 @@ bool refuse_in_capture() {
 }  // namespace
 
 GraphFailures& graph_failures() {
-    static GraphFailures failures;
+    static thread_local GraphFailures failures;
     return failures;
 }
 
@@ -109,6 +123,16 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
         return emulation::remember(cudaErrorStreamCaptureUnsupported);
     }
     return emulation::remember(emulation::drain(stream));
+}
+
+// What asks again and again has to wait, too.
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    if (emulation::refuse_in_capture()) {
+        return emulation::remember(cudaErrorStreamCaptureUnsupported);
+    }
+    while (!stream->queue.empty() && emulation::do_next(stream)) {
+    }
+    return emulation::remember(stream->queue.empty() ? emulation::fatal_error() : cudaErrorNotReady);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {

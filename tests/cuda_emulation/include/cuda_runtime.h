@@ -65,6 +65,9 @@ cudaError_t cudaGetLastError();
 
 struct cudaDeviceProp {
     char name[256];
+    struct {
+        char bytes[16];
+    } uuid;
     std::size_t totalGlobalMem;
     std::size_t sharedMemPerBlockOptin;
     int major, minor;
@@ -96,6 +99,7 @@ constexpr unsigned cudaEventDisableTiming = 2;
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventCreate(cudaEvent_t* event);
