@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/choices.h"
+#include "backend/collectives.h"
 #include "backend/ops_fwd.h"
 #include "backend/product_ways.h"
 #include "support/check.h"
@@ -121,6 +122,9 @@ public:
 
     // Null if there is only one way to compute a product.
     virtual ProductWays* product_ways() { return nullptr; }
+
+    // Null if the device sends other ranks nothing by itself, so that it goes through the host's memory.
+    virtual Collectives* collectives() { return nullptr; }
 
     // Bytes used by live tensors now, and the peak.
     struct MemoryUse {

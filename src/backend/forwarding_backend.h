@@ -29,6 +29,7 @@ public:
     Support weights(DType dtype) const override { return inner_->weights(dtype); }
     Support key_rows(std::int64_t depth) const override { return inner_->key_rows(depth); }
     ProductWays* product_ways() override { return inner_->product_ways(); }
+    Collectives* collectives() override { return inner_->collectives(); }
     std::vector<std::string> drain_kernel_names() override { return inner_->drain_kernel_names(); }
 
 #define HEADSCOPE_DEFINE(Op)          \

@@ -36,6 +36,8 @@ public:
     // that is known to be long.
     enum class Takes : unsigned char { Short, Long };
     virtual void announce(const std::string& what, Takes time = Takes::Short) = 0;
+    // OtherRankFailed if a rank has failed. Does not wait.
+    virtual void check() {}
     // Makes all ranks end, for the reason of the rank that failed first.
     virtual void fail(const std::string& reason) = 0;
 

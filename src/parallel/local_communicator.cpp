@@ -19,6 +19,12 @@ void LocalCommunicator::announce(const std::string& what, Takes time) {
     group_.say(rank_, what, time == Takes::Long);
 }
 
+void LocalCommunicator::check() {
+    if (group_.failed()) {
+        throw OtherRankFailed();
+    }
+}
+
 void LocalCommunicator::fail(const std::string& reason) {
     group_.fail({rank_, reason});
 }
@@ -51,9 +57,7 @@ void LocalCommunicator::exchange(std::span<const std::span<const std::byte>> out
         if (done) {  // also if another rank has failed since: what it sent may make this one fail for the same reason
             return;
         }
-        if (group_.failed()) {
-            throw OtherRankFailed();
-        }
+        check();
         if (!moved) {
             group_.wait(rank_, rings, kLookEvery);
             group_.stay(rank_);

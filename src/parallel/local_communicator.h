@@ -16,6 +16,7 @@ public:
     int rank() const override { return rank_; }
     int size() const override { return group_.size(); }
     void exchange(std::span<const std::span<const std::byte>> out, std::span<const std::span<std::byte>> in) override;
+    void check() override;
     void announce(const std::string& what, Takes time = Takes::Short) override;
     void fail(const std::string& reason) override;
 

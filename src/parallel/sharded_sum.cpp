@@ -38,6 +38,12 @@ ShardedSum::ShardedSum(Backend& backend, const Tensor& gradients, int shards, Co
     }
 }
 
+std::string ShardedSum::connect() {
+    const Connected connected = connect_devices(backend_, ranks_);
+    collectives_ = connected.collectives;
+    return connected.said;
+}
+
 FlatRange ShardedSum::range(int number) const {
     const std::int64_t groups = gradients_.elements() / Adam::kGroup;
     const std::int64_t begin = groups * number / kRanges * Adam::kGroup;
@@ -80,19 +86,53 @@ std::vector<std::byte> ShardedSum::download(const Tensor& tensor) const {
     return bytes;
 }
 
-void ShardedSum::reduce() {
-    if (ranks_.size() == 1) {
-        return;
+// The ranks meet when their devices are done: one that hangs is named by the communicator, which NCCL could not do. A
+// failure is told before its end makes the devices of others fail.
+void ShardedSum::exchange(std::span<const Collectives::Part> sends, std::span<const Collectives::Part> receives) {
+    backend_.synchronize();
+    ranks_.meet();
+    try {
+        collectives_->exchange(sends, receives, [this] { ranks_.check(); });
+    } catch (const OtherRankFailed&) {
+        throw;
+    } catch (const Error& error) {
+        ranks_.fail(error.what());
+        throw;
     }
+}
+
+void ShardedSum::receive_from_devices(const std::vector<std::vector<Subtree>>& trees,
+                                      std::vector<std::vector<Node>>& nodes) {
+    std::vector<Collectives::Part> sends;
+    std::vector<Collectives::Part> receives;
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+        const auto at = static_cast<std::size_t>(rank);
+        const FlatRange theirs = slice_of(rank);
+        for (const Node& node : nodes_) {
+            if (rank == ranks_.rank()) {
+                nodes[at].push_back({node.tree, node.sum.narrow(0, theirs.begin, theirs.elements)});
+            } else {
+                sends.push_back({rank, node.sum.narrow(0, theirs.begin, theirs.elements)});
+            }
+        }
+        for (const Subtree& tree : trees[at]) {
+            if (rank != ranks_.rank()) {
+                nodes[at].push_back({tree, backend_.empty({slice().elements}, gradients_.dtype)});
+                receives.push_back({rank, nodes[at].back().sum});
+            }
+        }
+    }
+    exchange(sends, receives);
+}
+
+void ShardedSum::receive_from_hosts(const std::vector<std::vector<Subtree>>& trees,
+                                    std::vector<std::vector<Node>>& nodes) {
     const auto size = static_cast<std::size_t>(ranks_.size());
     const FlatRange slice = this->slice();
-    std::vector<std::vector<Subtree>> trees(size);
     std::size_t rounds = 0;
-    for (std::size_t rank = 0; rank < size; ++rank) {
-        trees[rank] = subtrees_of(shards_of(static_cast<int>(rank), ranks_.size(), shards_));
-        rounds = std::max(rounds, trees[rank].size());
+    for (const std::vector<Subtree>& of_rank : trees) {
+        rounds = std::max(rounds, of_rank.size());
     }
-    std::vector<std::vector<Node>> nodes(size);  // of the slice, by rank
     std::vector<std::vector<std::byte>> got(size);
     for (std::size_t round = 0; round < rounds; ++round) {
         const std::vector<std::byte> mine =
@@ -120,6 +160,24 @@ void ShardedSum::reduce() {
             }
         }
     }
+}
+
+void ShardedSum::reduce() {
+    if (ranks_.size() == 1) {
+        return;
+    }
+    const auto size = static_cast<std::size_t>(ranks_.size());
+    const FlatRange slice = this->slice();
+    std::vector<std::vector<Subtree>> trees(size);
+    for (std::size_t rank = 0; rank < size; ++rank) {
+        trees[rank] = subtrees_of(shards_of(static_cast<int>(rank), ranks_.size(), shards_));
+    }
+    std::vector<std::vector<Node>> nodes(size);  // of the slice, by rank
+    if (collectives_ != nullptr) {
+        receive_from_devices(trees, nodes);
+    } else {
+        receive_from_hosts(trees, nodes);
+    }
     std::vector<Node> whole;
     for (std::vector<Node>& of_rank : nodes) {
         for (Node& node : of_rank) {
@@ -140,6 +198,18 @@ void ShardedSum::share(const Tensor& flat) {
     }
     const auto size = static_cast<std::size_t>(ranks_.size());
     const FlatRange own = slice();
+    if (collectives_ != nullptr) {
+        std::vector<Collectives::Part> sends;
+        std::vector<Collectives::Part> receives;
+        for (int rank = 0; rank < ranks_.size(); ++rank) {
+            if (const FlatRange theirs = slice_of(rank); rank != ranks_.rank()) {
+                sends.push_back({rank, flat.narrow(0, own.begin, own.elements)});
+                receives.push_back({rank, flat.narrow(0, theirs.begin, theirs.elements)});
+            }
+        }
+        exchange(sends, receives);
+        return;
+    }
     const std::vector<std::byte> mine = download(flat.narrow(0, own.begin, own.elements));
     std::vector<std::vector<std::byte>> got(size);
     std::vector<std::span<const std::byte>> out(size);

@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "backend/backend.h"
 #include "parallel/communicator.h"
+#include "parallel/connect.h"
 #include "parallel/shards.h"
 
 namespace headscope {
@@ -25,6 +28,10 @@ public:
 
     // `gradients` [total], a multiple of 16, is where each shard's gradient is computed.
     ShardedSum(Backend& backend, const Tensor& gradients, int shards, Communicator& ranks);
+
+    // The devices send each other their sums by themselves from now on, if they can. Returns which way they go, for the
+    // user; "" if there is nothing to say. All ranks call it.
+    std::string connect();
 
     const ShardRange& mine() const { return mine_; }
     FlatRange range(int number) const;
@@ -48,10 +55,15 @@ private:
     };
     // Adds the newest node to those before it as far as the tree allows, into its own memory.
     void join(std::vector<Node>& nodes) const;
+    // Adds to `nodes`, by rank, what the others send here of their shards: this rank's slice.
+    void receive_from_devices(const std::vector<std::vector<Subtree>>& trees, std::vector<std::vector<Node>>& nodes);
+    void receive_from_hosts(const std::vector<std::vector<Subtree>>& trees, std::vector<std::vector<Node>>& nodes);
+    void exchange(std::span<const Collectives::Part> sends, std::span<const Collectives::Part> receives);
     std::vector<std::byte> download(const Tensor& tensor) const;
 
     Backend& backend_;
     Communicator& ranks_;
+    Collectives* collectives_ = nullptr;  // null: what ranks send goes through the host's memory
     Tensor gradients_;
     int shards_;
     ShardRange mine_;

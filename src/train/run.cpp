@@ -80,6 +80,9 @@ Run::Run(Learner& learner, const TrainConfig& config, TrainingData data, std::st
     }
     state_ = first_state();
     say_start(learner_, *source_, config_, data_, hooks_.say);
+    if (const std::string way = learner_.sum() == nullptr ? "" : learner_.sum()->connect(); !way.empty()) {
+        hooks_.say(way);
+    }
 }
 
 std::string Run::path(const char* name) const {

@@ -1,0 +1,19 @@
+// Connects the devices of all ranks, so that they send each other memory by themselves.
+#pragma once
+
+#include <string>
+
+#include "backend/backend.h"
+#include "parallel/communicator.h"
+
+namespace headscope {
+
+struct Connected {
+    Collectives* collectives = nullptr;  // null on all ranks if one of them cannot
+    std::string said;                    // for the user: which way it is, and why; "" if no device could
+};
+
+// All ranks call it.
+Connected connect_devices(Backend& backend, Communicator& ranks);
+
+}  // namespace headscope
