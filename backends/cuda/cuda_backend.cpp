@@ -46,6 +46,7 @@ CudaOptions CudaOptions::from(const OpenOptions& open_options) {
     return {.check_each_op = check,
             .graphs = graphs && !check,
             .disabled = DisabledKernels::from(open_options.settings),
+            .nccl = open_options.settings.get("HEADSCOPE_CUDA_NCCL"),
             .diagnostics = open_options.diagnostics};
 }
 
@@ -62,7 +63,8 @@ CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
       fused_products_(stream_, products_.workspace()),
       graphs_(options.graphs),
       diagnostics_(options.diagnostics),
-      replays_(kMostReplays) {
+      replays_(kMostReplays),
+      collectives_(stream_, properties_, options.nccl) {
     memory_->make_room = [this] { return make_room(); };
     info_.id = fmt::format("cuda:{}", ordinal);
     info_.backend = "cuda";

@@ -2,6 +2,7 @@
 //  - F32, F16 and BF16 tensors, I32 indices; sums are F32.
 //  - Deterministic: no atomics, reductions in a fixed order, an own cuBLAS workspace.
 //  - Repeated sequences of ops (Backend::replay) are launched as CUDA graphs; HEADSCOPE_CUDA_GRAPHS=0 disables that.
+//  - Ranks send each other memory by NCCL; HEADSCOPE_CUDA_NCCL names its library, or is 0 to do without.
 //  - HEADSCOPE_CUDA_CHECK=1 waits after every op, so that a fault names its op.
 #pragma once
 
@@ -14,6 +15,7 @@
 #include "backend/backend.h"
 #include "backend/open_options.h"
 #include "backend/replays.h"
+#include "backends/cuda/collectives.h"
 #include "backends/cuda/dropout.h"
 #include "backends/cuda/few_rows.h"
 #include "backends/cuda/graph.h"
@@ -31,6 +33,7 @@ struct CudaOptions {
     bool graphs = true;
     bool emulated = false;  // the device runs kernels on the CPU, for tests
     DisabledKernels disabled = {};
+    std::string nccl = "";  // of NcclCollectives
 
     Diagnostics diagnostics = {};
 
@@ -54,6 +57,7 @@ public:
     Support events() const override { return {}; }
     bool replays() const override { return graphs_; }
     void replay(const std::string& key, const std::function<void()>& body) override;
+    Collectives* collectives() override { return &collectives_; }
     MemoryUse memory() const override { return memory_->use(); }
     Support support(OpId op, DType dtype) const override;
     Support products(Compute compute) const override;
@@ -102,6 +106,7 @@ private:
     const Diagnostics diagnostics_;
     bool warned_not_recorded_ = false;
     Replays<Graph> replays_;
+    NcclCollectives collectives_;
 };
 
 // The address of a tensor's first element; null if undefined.

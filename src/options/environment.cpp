@@ -22,6 +22,7 @@ const std::vector<std::string>& known() {
                                   "HEADSCOPE_CUDA_DRIVER",
                                   "HEADSCOPE_CUDA_GRAPHS",
                                   "HEADSCOPE_CUDA_MODULES",
+                                  "HEADSCOPE_CUDA_NCCL",
                                   "HEADSCOPE_DEVICE",
                                   "HEADSCOPE_MODEL",
                                   "HEADSCOPE_MPI_MODULES",
