@@ -21,7 +21,8 @@ nlohmann::json settings_for(const TemporaryFolder& folder) {
 std::vector<double> mean_in(const DigitsRun& run, std::int64_t step) {
     const Checkpoint checkpoint = Checkpoint::open(CheckpointFolder(run.output_folder + "/checkpoints").file_of(step));
     const Tensor values = run.learner->parameters().flat_values();
-    const CheckpointTensors into{values, values, values, values};  // the mean is read last
+    // The mean is read last.
+    const CheckpointTensors into{.parameters = values, .first_moment = values, .second_moment = values, .mean = values};
     checkpoint.read(*run.backend, into);
     return to_host<double>(*run.backend, values);
 }
