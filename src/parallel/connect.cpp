@@ -72,14 +72,16 @@ std::string connect(Collectives* own, Communicator& ranks, const std::vector<std
 }  // namespace
 
 Connected connect_devices(Backend& backend, Communicator& ranks) {
+    if (ranks.size() == 1) {
+        return {};
+    }
     Collectives* own = backend.collectives();
     std::string name;
     const std::vector<std::string> devices = ranks.gather(own == nullptr ? kNone : outcome_of([&] {
         name = own->name();
         return own->device();
     }));
-    if (ranks.size() == 1 ||
-        std::all_of(devices.begin(), devices.end(), [](const auto& each) { return each == kNone; })) {
+    if (std::all_of(devices.begin(), devices.end(), [](const std::string& each) { return each == kNone; })) {
         return {};
     }
     if (const std::string reason = connect(own, ranks, devices); !reason.empty()) {

@@ -10,7 +10,7 @@ namespace headscope {
 
 struct Connected {
     Collectives* collectives = nullptr;  // null on all ranks if one of them cannot
-    std::string said;                    // for the user: which way it is, and why; "" if no device could
+    std::string said;                    // for the user: which way it is, and why; "" where there is only one
 };
 
 // All ranks call it.

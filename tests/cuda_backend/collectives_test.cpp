@@ -1,6 +1,7 @@
 // Ranks as threads with a device each, which send each other memory by an emulated NCCL.
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <set>
@@ -144,6 +145,7 @@ TEST_CASE("ranks that NCCL cannot connect send through host memory and say why",
     CHECK(found.failures == std::vector<std::string>(2));
     CHECK(found.said.size() == 1);
     CHECK_THAT(joined(found.said), Contains("gradients go through the host's memory: ") && Contains(reason));
+    CHECK_THAT(joined(found.said), !Contains("HEADSCOPE_CUDA_NCCL; rank 1"));  // a reason that both have is told once
     CHECK(found.shared[1] == sums_of(1, "0").shared[0]);
 }
 
@@ -175,14 +177,42 @@ TEST_CASE("a rank that ends without a word ends the wait of the others", "[colle
         const Tensor memory = backend.empty({4}, DType::F32);
         const std::vector<Collectives::Part> parts = {{1 - ranks.rank(), memory}};
         if (ranks.rank() == 1) {  // its connection is aborted
-            const auto leave = [] { throw std::runtime_error("gone"); };
-            CHECK_THROWS_WITH(connected.collectives->exchange({}, parts, leave), "gone");
-            return;
+            connected.collectives->exchange({}, parts, [] { throw Error("gone"); });
         }
         connected.collectives->exchange({}, parts, [] {});
     });
     CHECK_THAT(failures[0], Contains("says 6 (remote process exited or there was a network error)"));
-    CHECK(failures[1].empty());
+    CHECK(failures[1] == "gone");
+}
+
+TEST_CASE("a rank that hangs before it sends is named", "[collectives]") {
+    std::atomic<bool> over{false};
+    const std::vector<std::string> failures = on_ranks(
+        2,
+        [&](Communicator& ranks) {
+            CudaBackend backend(ranks.rank(), {.nccl = HEADSCOPE_EMULATED_NCCL});
+            const Tensor flat = backend.empty({kElements}, DType::F32);
+            ShardedSum sum(backend, flat, 2, ranks);
+            HEADSCOPE_CHECK(sum.connect().ends_with("by NCCL 2.28.9"), "they are connected");
+            sum.begin();
+            from_host(backend, flat, gradient_of(ranks.rank(), 0));
+            sum.add(ranks.rank());
+            if (ranks.rank() == 1) {
+                ranks.announce("step 41");
+                while (!over) {
+                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                }
+                return;
+            }
+            try {
+                sum.reduce();
+            } catch (...) {
+                over = true;
+                throw;
+            }
+        },
+        2.0);
+    CHECK_THAT(failures[0], Contains("rank 1 has not answered for 2 s; its last word: step 41"));
 }
 
 TEST_CASE("a rank whose device has no NCCL keeps all on host memory", "[collectives]") {

@@ -6,6 +6,7 @@
 
 #include "tests/ops/devices.h"
 #include "tests/parallel/threads.h"
+#include "tests/support/variable.h"
 #include "tests/train/digits_run.h"
 #include "train/text_tasks.h"
 #include "train/training_job.h"
@@ -57,6 +58,7 @@ struct RankedRun {
     std::vector<std::string> devices = {"cpu"};  // of each rank, or of all
     int stop_after_steps = -1;
     std::function<void(int rank, TrainingRequest& request)> change = [](int, TrainingRequest&) {};
+    Log say = [](const std::string&) {};  // of rank 0
 
     // Returns why each rank failed.
     std::vector<std::string> train(const std::string& output, int count, bool resume = false) const {
@@ -71,6 +73,9 @@ struct RankedRun {
             TrainingJob job(std::move(request), [](const std::string&) {});
             std::unique_ptr<Backend> backend;
             RunHooks hooks;
+            if (ranks.leads()) {
+                hooks.say = say;
+            }
             if (stop_after_steps >= 0 && ranks.leads()) {
                 hooks.stop_requested = stop_after(stop_after_steps);
             }
@@ -205,6 +210,26 @@ TEST_CASE("ranks on each device train the same weights, in F16, too", "[ranks]")
         CHECK(two.log == one.log);
         CHECK(two.checkpoints == one.checkpoints);
     }
+}
+
+// On emulated devices, with an emulated library that HEADSCOPE_CUDA_NCCL names.
+TEST_CASE("GPUs that send each other gradients train the same weights", "[.][nccl]") {
+    const Variable cards("HEADSCOPE_FAKE_CUDA_CARDS", "Fake,90,4096;Fake,90,4096");
+    const TemporaryFolder folder;
+    RankedRun run{folder, in_shards(write_digits(folder), 2), {"cuda:0", "cuda:1"}};
+    run.settings["training"]["steps"] = 2;
+    run.settings["training"].erase("validate_bleu");
+    std::string said;
+    run.say = [&](const std::string& line) { said += line + "\n"; };
+    const Outcome found = run.outcome("nccl", 2);
+    CHECK_THAT(said, Catch::Contains("in 2 shards on 2 ranks\ngradients go from GPU to GPU by NCCL 2.28.9\n"));
+    said.clear();
+    const Variable off("HEADSCOPE_CUDA_NCCL", "0");
+    CHECK(run.outcome("host", 2).checkpoints == found.checkpoints);
+    CHECK_THAT(said, Catch::Contains("gradients go through the host's memory: rank 0 (cuda:0): HEADSCOPE_CUDA_NCCL=0"));
+    said.clear();
+    CHECK(run.outcome("one", 1).checkpoints == found.checkpoints);
+    CHECK_THAT(said, !Catch::Contains("gradients go"));
 }
 
 TEST_CASE("the CPU and another device train together", "[ranks]") {
