@@ -46,6 +46,9 @@ std::vector<OptionGroup> groups_of(const CLI::App& command) {
         }
     };
     for (const std::string& name : command.get_groups()) {
+        if (name.empty()) {
+            continue;  // for the program itself
+        }
         if (name == "Help" && program != &command) {
             add(*program, kMessageOptions);
         }

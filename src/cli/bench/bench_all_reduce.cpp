@@ -61,6 +61,10 @@ MeasuredExchange measure(Backend& backend, Communicator& ranks, double bytes, in
     const Tensor flat = backend.empty({elements}, DType::F32);
     backend.run(Fill{.out = flat, .value = 1.0F});
     ShardedSum sum(backend, flat, shards_for(ranks.size()), ranks);
+    const std::string way = sum.connect();
+    if (ranks.leads() && !way.empty()) {
+        log_detail("headscope: " + way);
+    }
     time_exchange(sum, backend, flat, ranks);  // memory is touched for the first time
     std::vector<double> seconds;
     for (int i = 0; i < repeat; ++i) {
