@@ -245,8 +245,8 @@ std::string Block::stuck() const {
 std::mutex one_launch_at_a_time;  // shared memory is one array
 
 Block& block() {
-    static thread_local Block the_block;
-    return the_block;
+    static thread_local const auto the_block = std::make_unique<Block>();  // a module has little memory for threads
+    return *the_block;
 }
 
 std::size_t launched_shared_bytes = 0;

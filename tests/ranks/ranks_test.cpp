@@ -222,7 +222,7 @@ TEST_CASE("GPUs that send each other gradients train the same weights", "[.][ncc
     std::string said;
     run.say = [&](const std::string& line) { said += line + "\n"; };
     const Outcome found = run.outcome("nccl", 2);
-    CHECK_THAT(said, Catch::Contains("in 2 shards on 2 ranks\ngradients go from GPU to GPU by NCCL 2.28.9\n"));
+    CHECK_THAT(said, Catch::Contains("\ngradients go from GPU to GPU by NCCL 2.28.9\n"));
     said.clear();
     const Variable off("HEADSCOPE_CUDA_NCCL", "0");
     CHECK(run.outcome("host", 2).checkpoints == found.checkpoints);
