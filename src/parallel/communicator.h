@@ -37,7 +37,7 @@ public:
     enum class Takes : unsigned char { Short, Long };
     virtual void announce(const std::string& what, Takes time = Takes::Short) = 0;
     // OtherRankFailed if a rank has failed. Does not wait.
-    virtual void check() {}
+    virtual void check() = 0;
     // Makes all ranks end, for the reason of the rank that failed first.
     virtual void fail(const std::string& reason) = 0;
 
@@ -63,6 +63,7 @@ public:
     int rank() const override { return 0; }
     int size() const override { return 1; }
     void exchange(std::span<const std::span<const std::byte>> out, std::span<const std::span<std::byte>> in) override;
+    void check() override {}
     void announce(const std::string& /*what*/, Takes /*time*/ = Takes::Short) override {}
     void fail(const std::string& /*reason*/) override {}
 };

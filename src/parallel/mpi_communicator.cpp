@@ -113,9 +113,7 @@ void MpiCommunicator::exchange(std::span<const std::span<const std::byte>> out,
     HEADSCOPE_CHECK(out[me].size() == in[me].size(), "what a rank sends itself has one size");
     std::ranges::copy(out[me], in[me].begin());
     try {
-        if (failing_ || !listen()) {
-            throw OtherRankFailed();
-        }
+        check();
         std::vector<Part> parts = begin(out, in);
         finish(parts);
     } catch (const OtherRankFailed&) {
@@ -176,6 +174,12 @@ void MpiCommunicator::finish(std::vector<Part>& parts) {
         for (const Part& part : parts) {
             silence.check(*this, part.other, mail_.word(part.other));
         }
+    }
+}
+
+void MpiCommunicator::check() {
+    if (failing_ || !listen()) {
+        throw OtherRankFailed();
     }
 }
 

@@ -32,6 +32,7 @@ public:
     int rank() const override { return place_.rank; }
     int size() const override { return place_.size; }
     void exchange(std::span<const std::span<const std::byte>> out, std::span<const std::span<std::byte>> in) override;
+    void check() override;
     void announce(const std::string& what, Takes time = Takes::Short) override;
     // Does not return if rank 0 does not listen.
     void fail(const std::string& reason) override;

@@ -54,6 +54,24 @@ TEST_CASE("the reason of the rank that fails is reported once, by rank 0", "[mpi
     CHECK(outcome.aborts >= 1);
 }
 
+TEST_CASE("a rank that waits for its device hears of a failure", "[mpi][communicator]") {
+    std::atomic<bool> heard{true};
+    const Outcome outcome = run_ranks(2, 20, [&](MpiCommunicator& ranks) {
+        ranks.check();
+        ranks.meet();
+        if (ranks.rank() == 1) {
+            throw Error("the disk is full");
+        }
+        for (int look = 0; look < 2000; ++look) {
+            ranks.check();
+            sleep_for(0.001);
+        }
+        heard = false;
+    });
+    CHECK(heard);
+    CHECK(outcome.reports == std::vector<std::string>{"rank 1 (host 1): the disk is full"});
+}
+
 TEST_CASE("a rank that does not answer is named with its last word", "[mpi][communicator]") {
     const Outcome outcome = run_ranks(2, 0.3, [](MpiCommunicator& ranks) {
         if (ranks.rank() == 1) {

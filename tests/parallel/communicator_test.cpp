@@ -87,6 +87,21 @@ TEST_CASE("the failure of a rank ends the others, which wait", "[communicator]")
     CHECK(failures == std::vector<std::string>{"another rank failed", "the disk is full", "another rank failed"});
 }
 
+TEST_CASE("a rank that waits for its device hears of a failure", "[communicator]") {
+    const std::vector<std::string> failures = on_ranks(2, [](Communicator& ranks) {
+        ranks.check();
+        ranks.meet();
+        if (ranks.rank() == 1) {
+            throw Error("the disk is full");
+        }
+        for (int look = 0; look < 5000; ++look) {
+            ranks.check();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    });
+    CHECK(failures == std::vector<std::string>{"another rank failed", "the disk is full"});
+}
+
 TEST_CASE("rank 0's reason is told, or else the first one's", "[communicator]") {
     LocalGroup group(3);
     CHECK_FALSE(group.failure().has_value());
