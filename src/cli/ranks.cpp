@@ -1,7 +1,5 @@
 #include "cli/ranks.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 
@@ -196,8 +194,7 @@ void run_on_ranks(const RankOptions& options, CommonOptions common, const RankWo
     warn_of_shared_devices(devices);
     for (int attempt = 0;; ++attempt) {
         const std::optional<RankFailure> failure =
-            RankProcesses(static_cast<int>(devices.size()), options.command, kRankOption, attempt, environ)
-                .wait(stop_requested);
+            RankProcesses(static_cast<int>(devices.size()), options.command, kRankOption, attempt).wait(stop_requested);
         if (!failure) {
             return;
         }

@@ -1,11 +1,12 @@
 #include "parallel/rank_processes.h"
 
-#include <spawn.h>
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -24,12 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kReapEvery{10};
 constexpr std::chrono::milliseconds kGrace{1000};  // for ranks to end by themselves after a failure
-
-void require(int error, const char* what) {
-    if (error != 0) {
-        throw Error(fmt::format("starting the ranks: {} failed: {}", what, std::generic_category().message(error)));
-    }
-}
 
 std::string end_of(int status) {
     if (WIFSIGNALED(status)) {
@@ -68,38 +63,33 @@ void RankStart::follow_parent() const {
 }
 
 RankProcesses::RankProcesses(int count, const std::vector<std::string>& arguments, const std::string& option,
-                             int attempt, char** environment)
+                             int attempt)
     : group_(count) {
-    posix_spawn_file_actions_t actions;
-    require(::posix_spawn_file_actions_init(&actions), "posix_spawn_file_actions_init");
-    // A descriptor that is duplicated to itself stays open in the child.
-    require(::posix_spawn_file_actions_adddup2(&actions, group_.descriptor(), group_.descriptor()),
-            "posix_spawn_file_actions_adddup2");
-    // Ctrl-C then reaches this process only, which asks rank 0.
-    posix_spawnattr_t attributes;
-    require(::posix_spawnattr_init(&attributes), "posix_spawnattr_init");
-    require(::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP), "posix_spawnattr_setflags");
-    int error = 0;
-    for (int rank = 0; rank < count && error == 0; ++rank) {
+    const pid_t parent = ::getpid();
+    for (int rank = 0; rank < count; ++rank) {
         std::vector<std::string> words = arguments;
         words.push_back(option);
-        words.push_back(RankStart{group_.descriptor(), rank, ::getpid(), attempt}.text());
+        words.push_back(RankStart{group_.descriptor(), rank, parent, attempt}.text());
         std::vector<char*> pointers;
         for (std::string& word : words) {
             pointers.push_back(word.data());
         }
         pointers.push_back(nullptr);
-        Process& process = processes_.emplace_back();
-        error = ::posix_spawn(&process.id, "/proc/self/exe", &actions, &attributes, pointers.data(), environment);
-        if (error != 0) {
-            processes_.pop_back();
+        const pid_t id = ::fork();
+        if (id == 0) {
+            // In a group of its own, so that Ctrl-C reaches this process only, which asks rank 0.
+            constexpr int kNotFound = 127;
+            if (::setpgid(0, 0) == 0 && ::fcntl(group_.descriptor(), F_SETFD, 0) == 0) {
+                ::execv("/proc/self/exe", pointers.data());
+            }
+            ::_exit(kNotFound);
         }
-    }
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) {
-        signal(SIGKILL);
-        require(error, "posix_spawn");
+        if (id < 0) {
+            const std::string reason = std::generic_category().message(errno);
+            signal(SIGKILL);
+            throw Error(fmt::format("rank {} of {} cannot be started: {}", rank, count, reason));
+        }
+        processes_.push_back({id});
     }
 }
 
