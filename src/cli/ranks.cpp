@@ -26,6 +26,7 @@ namespace {
 
 constexpr const char* kThreads = "HEADSCOPE_THREADS";
 constexpr const char* kRankOption = "--rank-of";
+constexpr double kPatience = 300.0;  // seconds
 
 bool is_cpu(const std::string& device) {
     return device.starts_with("cpu");
@@ -45,7 +46,10 @@ std::string card_of(const std::string& wanted, std::size_t rank, const OpenOptio
             cards.push_back(device.id);
         }
     }
-    return cards.empty() ? wanted : cards[rank % cards.size()];
+    if (cards.empty()) {
+        return wanted.empty() ? "cpu" : wanted;  // which fails with its reason
+    }
+    return cards[rank % cards.size()];
 }
 
 // One for each rank of a machine.
@@ -68,10 +72,6 @@ std::vector<std::string> devices_of_ranks(const std::optional<int>& wanted, cons
     return devices;
 }
 
-std::string name_of_device(const std::string& device) {
-    return device.empty() ? "the best device" : device;
-}
-
 // Ranks on the CPU share its processors.
 void share_threads(const std::vector<std::string>& devices, OpenOptions& open) {
     const auto cpus = static_cast<int>(std::ranges::count_if(devices, is_cpu));
@@ -89,7 +89,7 @@ void warn_of_shared_devices(const std::vector<std::string>& devices) {
             log_line(
                 fmt::format("warning: ranks {} and {} share one device ({}): they take turns, and each needs its "
                             "own memory there",
-                            first, rank, name_of_device(devices[rank])));
+                            first, rank, devices[rank]));
         }
     }
     const int cores = processors();
@@ -104,12 +104,12 @@ void run_rank(const RankOptions& options, CommonOptions common, const RankWork& 
     const RankStart& start = *options.start;
     start.follow_parent();
     LocalGroup group = LocalGroup::of(start.descriptor);
-    LocalCommunicator ranks(group, start.rank, std::chrono::duration<double>(options.timeout));
+    LocalCommunicator ranks(group, start.rank, std::chrono::duration<double>(options.timeout.value_or(kPatience)));
     try {
         const std::vector<std::string> devices = devices_of_ranks(group.size(), common);
         share_threads(devices, common.open);
         common.devices = {devices.at(static_cast<std::size_t>(start.rank))};
-        ranks.introduce(name_of_device(common.device()));
+        ranks.introduce(common.device());
         work(common, ranks, start.attempt);
     } catch (const OtherRankFailed&) {
         throw;
@@ -134,7 +134,7 @@ void run_launched(const RankOptions& options, CommonOptions common, const RankWo
         const std::string device =
             devices.size() == 1 ? card_of(devices.front(), local, common.open) : devices[local % devices.size()];
         common.devices = {device};
-        ranks.introduce(fmt::format("host {}, {}", ranks.place().host, name_of_device(device)));
+        ranks.introduce(fmt::format("host {}, {}", ranks.place().host, device));
         for (const std::string& line :
              crowding(ranks, seat_here(ranks.place().host, is_cpu(device), common.open.settings))) {
             log_line(line);
@@ -162,10 +162,10 @@ std::vector<CLI::Option*> RankOptions::add(CLI::App& app) {
         app.add_option("--rank-timeout", timeout, "Seconds after which a rank that does not answer ends all")
             ->type_name("SECONDS")
             ->check(real_number(1.0, kWeek))
-            ->capture_default_str();
+            ->default_str("300");
     app.add_option_function<std::string>(
            kRankOption, [this](const std::string& text) { start = RankStart::parse(text); },
-           "What a rank is told by the process that starts it")
+           "Used by the program itself when it starts a rank")
         ->group("");
     return {ranks, silence};
 }
@@ -176,7 +176,7 @@ void run_on_ranks(const RankOptions& options, CommonOptions common, const RankWo
         return;
     }
     const auto report = [](const std::string& line) { log_error("headscope: " + line); };
-    if (const auto launched = mpi_ranks(common.open.settings, options.timeout, report)) {
+    if (const auto launched = mpi_ranks(common.open.settings, options.timeout.value_or(kPatience), report)) {
         run_launched(options, std::move(common), work, *launched);
         return;
     }
@@ -188,6 +188,12 @@ void run_on_ranks(const RankOptions& options, CommonOptions common, const RankWo
     const std::vector<std::string> devices =
         several ? devices_of_ranks(options.count, common) : std::vector<std::string>{""};
     if (devices.size() == 1) {
+        if (options.timeout || options.restarts > 0) {
+            throw UsageError(
+                fmt::format("{} is of several ranks, and there is one: say --ranks N, name several devices, "
+                            "or leave it out",
+                            options.timeout ? "--rank-timeout" : "--max-restarts"));
+        }
         work(common, alone(), 0);
         return;
     }
@@ -198,7 +204,7 @@ void run_on_ranks(const RankOptions& options, CommonOptions common, const RankWo
         if (!failure) {
             return;
         }
-        const std::string device = name_of_device(devices[static_cast<std::size_t>(failure->rank)]);
+        const std::string device = devices[static_cast<std::size_t>(failure->rank)];
         const std::string reason = failure->rank == 0
                                        ? failure->reason
                                        : fmt::format("rank {} ({}): {}", failure->rank, device, failure->reason);

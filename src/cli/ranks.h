@@ -20,7 +20,7 @@ namespace headscope {
 
 struct RankOptions {
     std::optional<int> count = {};          // --ranks; empty: as many as devices are named
-    double timeout = 300.0;                 // seconds of silence
+    std::optional<double> timeout = {};     // seconds of silence; empty: five minutes
     int restarts = 0;                       // at most, after a failure; of the command's own ranks
     bool starts_ranks = true;               // otherwise several devices are one rank's
     std::optional<RankStart> start = {};    // of a process that is one of them

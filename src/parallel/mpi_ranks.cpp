@@ -118,10 +118,6 @@ const mpi::Module& module_for(const MpiLauncher& launcher, const Settings& setti
 
 }  // namespace
 
-bool launched_by_mpi(const Settings& settings) {
-    return mpi_launcher(settings).has_value();
-}
-
 std::unique_ptr<MpiCommunicator> mpi_ranks(const Settings& settings, double patience_seconds,
                                            const MpiCommunicator::Report& report) {
     return mpi_ranks(settings, patience_seconds, report, MpiCommunicator::kPartBytes);

@@ -24,7 +24,4 @@ std::unique_ptr<MpiCommunicator> mpi_ranks(const Settings& settings, double pati
 std::unique_ptr<MpiCommunicator> mpi_ranks(const Settings& settings, double patience_seconds,
                                            const MpiCommunicator::Report& report, std::size_t part_bytes);
 
-// Whether a launcher of several ranks started this process, without opening anything.
-bool launched_by_mpi(const Settings& settings);
-
 }  // namespace headscope

@@ -12,7 +12,7 @@
 
 namespace headscope {
 
-// What a rank's process is told on its command line.
+// The value of a hidden option, by which a process knows that it is a rank.
 struct RankStart {
     int descriptor = -1;  // of its group's memory
     int rank = 0;

@@ -86,8 +86,8 @@ std::vector<std::byte> ShardedSum::download(const Tensor& tensor) const {
     return bytes;
 }
 
-// The ranks meet when their devices are done: one that hangs is named by the communicator, which NCCL could not do. A
-// failure is told before its end makes the devices of others fail.
+// The ranks meet when their devices are done, since NCCL could not name one that hangs. A rank reports a failure before
+// it ends, because its end makes the devices of others fail, too.
 void ShardedSum::exchange(std::span<const Collectives::Part> sends, std::span<const Collectives::Part> receives) {
     backend_.synchronize();
     ranks_.meet();

@@ -162,7 +162,7 @@ LossSums Learner::learn_shards(const ShardParts& shards, const Tensor& balance_s
 // The sums over all batches, added in their order as the device would: [loss, nll, measures..].
 std::vector<double> Learner::sums_of_batches(const Batcher& batcher, std::int64_t& counted) const {
     const std::int64_t width = width_of(options_);
-    const auto by_itself = [&](const Batch& host, const LossSums& sums, Write write) {
+    const auto add_batch = [&](const Batch& host, const LossSums& sums, Write write) {
         const DeviceBatch batch = upload(backend_, host);
         Context context{.backend = backend_, .compute = options_.arithmetic.compute};
         add(options_.objective.loss(context, *model_, batch, options_.loss), sums, write);
@@ -180,7 +180,7 @@ std::vector<double> Learner::sums_of_batches(const Batcher& batcher, std::int64_
         const LossSums sums = empty_sums();
         batcher.for_each_step(0, [&](const Batcher::Step& step) {
             const Batch host = batcher.batch(step);
-            by_itself(host, sums, counted == 0 ? Write::Overwrite : Write::Accumulate);
+            add_batch(host, sums, counted == 0 ? Write::Overwrite : Write::Accumulate);
             counted += host.counted();
         });
         return row_of(sums);
@@ -192,7 +192,7 @@ std::vector<double> Learner::sums_of_batches(const Batcher& batcher, std::int64_
         if (batches++ % ranks().size() == ranks().rank()) {
             const Batch host = batcher.batch(step);
             ranks().announce(fmt::format("validation, batch {}", batches), Communicator::Takes::Long);
-            by_itself(host, own.emplace_back(empty_sums()), Write::Overwrite);
+            add_batch(host, own.emplace_back(empty_sums()), Write::Overwrite);
             mine.push_back(static_cast<double>(host.counted()));
         }
     });

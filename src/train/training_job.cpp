@@ -62,6 +62,7 @@ TrainingResult TrainingJob::run(const std::function<Backend&()>& open, const std
     if (!leads()) {
         return follow(open, hooks);
     }
+    request_.ranks->announce("reading the configuration and the texts", Communicator::Takes::Long);
     const std::string& output = request_.output;
     require_output(output, request_.resume, request_.purpose);
     refuse_inputs(output, inputs());

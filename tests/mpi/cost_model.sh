@@ -7,6 +7,7 @@
 # shellcheck source=tests/mpi/hosts.sh
 . "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
 headscope=$(realpath "$1") megabits=$2 seconds=300
+ranked=$(realpath "$here/../train/ranked.json")
 cd "$work" || exit 1
 if [ "$megabits" -gt 0 ]; then
     tc qdisc add dev cable root tbf rate "${megabits}mbit" burst 64kb latency 400ms || exit 77
@@ -15,15 +16,9 @@ fi
 show() { cat "$work/out" "$work/err"; }
 same() { cmp -s "$1" "$2"; }
 "$headscope" make-task digits --output data --pairs 3000 --valid 30 --test 1 >/dev/null
-cat >data/two.json <<'JSON'
-{
-  "model": {"encoder_layers": 3, "decoder_layers": 3, "d_model": 256, "d_ff": 1024, "heads": 4},
-  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
-  "tokenizer": {"type": "bpe", "vocabulary": 96},
-  "training": {"steps": 24, "source_tokens": 4096, "target_tokens": 4096, "max_length": 64, "warmup_steps": 40,
-               "shards": 2, "report_every": 4, "validate_every": 0, "checkpoint_every": 24, "checkpoint_minutes": 0}
-}
-JSON
+jq '.model = {encoder_layers: 3, decoder_layers: 3, d_model: 256, d_ff: 1024, heads: 4} | .training.steps = 24 |
+    .training.source_tokens = 4096 | .training.target_tokens = 4096 | .training.shards = 2 | .training.report_every = 4 |
+    .training.validate_every = 0 | .training.checkpoint_every = 24' "$ranked" >data/two.json
 step_seconds() { # RUN: the median over reports of four steps but the first
     jq -s '[.[] | select(.kind == "train") | .minutes] | [.[1:], .[:-1]] | transpose | map((.[0] - .[1]) * 15) | sort |
         .[length / 2 | floor]' "$1/log.jsonl"

@@ -78,16 +78,16 @@ TEST_CASE("a launcher is known by its variables", "[mpi][launcher]") {
 }
 
 TEST_CASE("a process alone needs no MPI", "[mpi][launcher]") {
-    CHECK_FALSE(launched_by_mpi({}));
-    CHECK_FALSE(launched_by_mpi(with({{"OMPI_COMM_WORLD_SIZE", "1"}})));
-    CHECK_FALSE(launched_by_mpi(with({{"PMI_SIZE", "1"}, {"PMI_RANK", "0"}})));
+    CHECK_FALSE(mpi_launcher({}));
+    CHECK_FALSE(mpi_launcher(with({{"OMPI_COMM_WORLD_SIZE", "1"}})));
+    CHECK_FALSE(mpi_launcher(with({{"PMI_SIZE", "1"}, {"PMI_RANK", "0"}})));
     CHECK(mpi_ranks({}, 10, [](const std::string&) {}) == nullptr);
     // A step of one task within a job of several, and a batch script, which is in no step.
     Settings step = kSrun;
     step.set("SLURM_STEP_NUM_TASKS", "1");
-    CHECK_FALSE(launched_by_mpi(step));
-    CHECK_FALSE(launched_by_mpi(with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}})));
-    CHECK(launched_by_mpi(kSrun));
+    CHECK_FALSE(mpi_launcher(step));
+    CHECK_FALSE(mpi_launcher(with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}})));
+    CHECK(mpi_launcher(kSrun));
 }
 
 TEST_CASE("a missing module is named with what to install", "[mpi][launcher]") {

@@ -19,15 +19,7 @@ finished() { ended_with 0 || { [ "$code" -eq 14 ] && [ "$mpi" = mpich ]; }; }  #
 told() { [ "$code" -ne 0 ] && [ "$(grep -c '^headscope: ' err)" -eq 1 ] && complains "$1"; }
 
 run make-task digits --output data --pairs 1500 --valid 30 --test 1
-cat >data/ranked.json <<'JSON'
-{
-  "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
-  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
-  "tokenizer": {"type": "bpe", "vocabulary": 72},
-  "training": {"steps": 60, "source_tokens": 512, "target_tokens": 512, "max_length": 64, "warmup_steps": 40,
-               "shards": 4, "report_every": 10, "validate_every": 20, "checkpoint_every": 20, "checkpoint_minutes": 0}
-}
-JSON
+cp "$repository/tests/train/ranked.json" data/
 run train data/ranked.json --output one
 expect "one rank trains" ended_with 0
 jq 'del(.training.shards) | .training.steps = 8' data/ranked.json >data/row.json

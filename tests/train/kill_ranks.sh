@@ -8,16 +8,9 @@
 kills=$2
 export HEADSCOPE_THREADS=1
 run make-task digits --output data --pairs 2000 --valid 40 --test 1
-cat >data/ranked.json <<'JSON'
-{
-  "model": {"encoder_layers": 2, "decoder_layers": 2, "d_model": 64, "d_ff": 256, "heads": 4},
-  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
-  "tokenizer": {"type": "bpe", "vocabulary": 96},
-  "training": {"steps": 400, "source_tokens": 512, "target_tokens": 512, "max_length": 64, "warmup_steps": 40,
-               "shards": 4, "report_every": 10, "validate_every": 25, "validate_bleu": 8, "checkpoint_every": 10,
-               "checkpoint_minutes": 0}
-}
-JSON
+jq '.model = {encoder_layers: 2, decoder_layers: 2, d_model: 64, d_ff: 256, heads: 4} | .training.steps = 400 |
+    .training.validate_every = 25 | .training.validate_bleu = 8 | .training.checkpoint_every = 10' \
+    "$repository/tests/train/ranked.json" >data/ranked.json
 run train data/ranked.json --output whole
 expect "a training ends" ended_with 0
 resumed=()

@@ -6,15 +6,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
 export HEADSCOPE_THREADS=1
 run make-task digits --output data --pairs 1500 --valid 30 --test 1
-cat >data/ranked.json <<'JSON'
-{
-  "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
-  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
-  "tokenizer": {"type": "bpe", "vocabulary": 72},
-  "training": {"steps": 60, "source_tokens": 512, "target_tokens": 512, "max_length": 64, "warmup_steps": 40,
-               "shards": 4, "report_every": 10, "validate_every": 20, "checkpoint_every": 20, "checkpoint_minutes": 0}
-}
-JSON
+cp "$repository/tests/train/ranked.json" data/
 run train data/ranked.json --output one
 expect "one rank trains in shards" ended_with 0
 holds() { jq -e "$1" out >/dev/null; }
@@ -55,6 +47,12 @@ if "$headscope" devices | grep -q '^vulkan:0'; then
 fi
 run train data/ranked.json --output one --ranks 2 --device cpu
 expect "an output with checkpoints is refused" refused "already holds checkpoints"
+run train data/ranked.json --output no --max-restarts 2
+expect "restarts of one rank are refused, not ignored" misused "--max-restarts is of several ranks"
+run train data/ranked.json --output no --rank-timeout 20
+expect "and its timeout" misused "--rank-timeout is of several ranks"
+run train data/ranked.json --output no --network 10,5 --dry-run
+expect "and a network without ranks" misused "--network is between ranks"
 run train data/ranked.json --output no --ranks 2 --show-labels 1
 expect "what needs one rank excludes several" misused "--show-labels" "--ranks"
 run train data/ranked.json --output no --ranks 2 --network 10 --dry-run
@@ -65,7 +63,7 @@ run train data/ranked.json --output no --rank-of 3,1
 expect "only the program starts ranks" refused "describes no rank"
 
 # ------------------------------------------------------------------------------------------ what it costs
-run train data/ranked.json --output no --ranks 2 --network 0.001,0 --dry-run
+run train data/ranked.json --output no --device cpu,cpu --network 0.001,0 --dry-run
 expect "--dry-run says what the exchange takes" says "on 2 such devices: "
 expect "and whether it pays" says "so one is faster"
 run train data/ranked.json --output no --ranks 2 --network 0.1,250 --dry-run --json

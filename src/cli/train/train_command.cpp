@@ -191,13 +191,13 @@ void add_ranks(CLI::App& command, TrainOptions& options) {
     }
     CLI::Option* dry = command.get_option("--dry-run");
     restarts->excludes(dry);
+    added[1]->excludes(dry);
     command
         .add_option("--network", options.network,
                     "Of --dry-run with --ranks: what `headscope bench all-reduce` found between the ranks")
         ->type_name("GB/S,US")
         ->check(CLI::Validator([](const std::string& text) { return wrong_network(text); }, ""))
-        ->needs(dry)
-        ->needs(added[0]);
+        ->needs(dry);
 }
 
 std::string wrong_batch(const std::string& text) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@
 #include "cli/train/train_terminal.h"
 #include "io/scratch_folder.h"
 #include "options/version.h"
+#include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "support/usage_error.h"
@@ -83,8 +85,17 @@ std::string json_of(const DescribedTraining& described, const std::string& devic
     return json_document(json);
 }
 
-// --dry-run
-void describe(const TrainOptions& options, Terminal& terminal) {
+// --dry-run, which measures on the first of several devices.
+void describe(TrainOptions options, Terminal& terminal) {
+    if (const CommonOptions& common = options.common;
+        names_several(asked_device(common.device(), common.open.settings))) {
+        const std::vector<std::string> devices = asked_devices(common.device(), common.open);
+        options.ranks.count = options.ranks.count.value_or(static_cast<int>(devices.size()));
+        options.common.devices = {devices.front()};
+    }
+    if (!options.network.empty() && options.ranks.count.value_or(1) == 1) {
+        throw UsageError("--network is between ranks, and there is one: say --ranks N, or name several devices");
+    }
     Attempt attempt(options, terminal.say(), false);
     if (attempt.data == nullptr) {
         terminal.say()(
