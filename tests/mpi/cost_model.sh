@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Trains on two hosts whose cable is as slow as asked: the weights of one rank, and the time of a step beside what
-# `train --dry-run --network` predicts from `bench all-reduce` and one rank. A measurement for an idle machine; it says
+# Trains on two hosts whose cable is as slow as asked: the weights of one rank, and the time of a step beside half of one
+# rank's and the exchange that `train --dry-run --network` predicts from `bench all-reduce`. A measurement for an idle
+# machine, without --dry-run's own estimate of the computing, which of slow steps comes from small ones; it says
 # how far the prediction is off, and fails only if weights differ or something does not run.
 # usage: cost_model.sh HEADSCOPE-PROGRAM MBIT-PER-SECOND FOLDER-OF-MODULES
 # shellcheck disable=SC2154,SC2317 # assigned by what is sourced; the conditions are called through expect
@@ -28,7 +29,7 @@ for mpi in "${mpis[@]}"; do
     start_on_hosts "$mpi" 2 "$headscope" bench all-reduce --device cpu --json --megabytes 17 --repeat 3
     network=$(jq -r '"\(.bytes_per_second / 1e9),\(.latency_seconds * 1e6)"' out)
     predicted=$("$headscope" train data/two.json --output no --device cpu --dry-run --ranks 2 --network "$network" --json 2>err |
-        jq '.seconds_per_step / 2 + .exchange_seconds')
+        jq --argjson one "$(step_seconds one)" '$one / 2 + .exchange_seconds')
     start_on_hosts "$mpi" 2 "$headscope" train data/two.json --output "$mpi" --device cpu
     expect "$mpi: two hosts train the weights of one rank" same one/model/model.safetensors "$mpi/model/model.safetensors"
     measured=$(step_seconds "$mpi")
