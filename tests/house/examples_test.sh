@@ -80,6 +80,7 @@ headscope() {
         "conform "*) arguments+=(--op square_sum --no-speed) ;;
         "bench ops --device cpu,vulkan") arguments+=(--op matmul --repeat 1 --sentences 2 --length 3 --size 16) ;;
         "bench ops "*) with --repeat 1 --sentences 2 --length 3 --size 16 ;;
+        "bench all-reduce "*) with --repeat 1 --megabytes 1 ;;
         "tune "*) with --config small --repeat 1 --sentences 2 --length 3 --size 16 ;;
         "bench "*causal* | "bench complete "*) with --repeat 1 --decoder-layers 1 --target-length 8 ;;
         "bench "*) with --repeat 1 --encoder-layers 1 --decoder-layers 1 ;;
