@@ -80,22 +80,10 @@ void share_threads(const std::vector<std::string>& devices, OpenOptions& open) {
     }
 }
 
-void warn_of_shared_devices(const std::vector<std::string>& devices) {
-    std::vector<std::string> warned;
-    for (std::size_t rank = 0; rank < devices.size(); ++rank) {
-        const auto first = static_cast<std::size_t>(std::ranges::find(devices, devices[rank]) - devices.begin());
-        if (first != rank && !is_cpu(devices[rank]) && std::ranges::find(warned, devices[rank]) == warned.end()) {
-            warned.push_back(devices[rank]);
-            log_line(
-                fmt::format("warning: ranks {} and {} share one device ({}): they take turns, and each needs its "
-                            "own memory there",
-                            first, rank, devices[rank]));
-        }
-    }
-    const int cores = processors();
-    const auto cpus = std::ranges::count_if(devices, is_cpu);
-    if (cpus > cores) {
-        log_line(fmt::format("warning: {} ranks share {} of this machine", cpus, counted(cores, "processor")));
+// `host`: as of RankSeat.
+void warn_of_crowding(Communicator& ranks, const std::string& host, const CommonOptions& common) {
+    for (const std::string& line : crowding(ranks, seat_here(host, common.device(), common.open.settings))) {
+        log_line("warning: " + line);
     }
 }
 
@@ -110,6 +98,9 @@ void run_rank(const RankOptions& options, CommonOptions common, const RankWork& 
         share_threads(devices, common.open);
         common.devices = {devices.at(static_cast<std::size_t>(start.rank))};
         ranks.introduce(common.device());
+        if (start.attempt == 0) {
+            warn_of_crowding(ranks, "", common);
+        }
         work(common, ranks, start.attempt);
     } catch (const OtherRankFailed&) {
         throw;
@@ -135,10 +126,7 @@ void run_launched(const RankOptions& options, CommonOptions common, const RankWo
             devices.size() == 1 ? card_of(devices.front(), local, common.open) : devices[local % devices.size()];
         common.devices = {device};
         ranks.introduce(fmt::format("host {}, {}", ranks.place().host, device));
-        for (const std::string& line :
-             crowding(ranks, seat_here(ranks.place().host, is_cpu(device), common.open.settings))) {
-            log_line(line);
-        }
+        warn_of_crowding(ranks, ranks.place().host, common);
         work(common, ranks, 0);
     } catch (const OtherRankFailed&) {
         throw;
@@ -197,7 +185,6 @@ void run_on_ranks(const RankOptions& options, CommonOptions common, const RankWo
         work(common, alone(), 0);
         return;
     }
-    warn_of_shared_devices(devices);
     for (int attempt = 0;; ++attempt) {
         const std::optional<RankFailure> failure =
             RankProcesses(static_cast<int>(devices.size()), options.command, kRankOption, attempt).wait(stop_requested);

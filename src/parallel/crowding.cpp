@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iomanip>
 #include <map>
 #include <sstream>
 
@@ -33,14 +34,15 @@ std::string affinity() {
 }
 
 std::string text_of(const RankSeat& seat) {
-    return fmt::format("{:d} {} {:d} {} {} {}", seat.on_cpu, seat.threads, seat.threads_chosen, seat.quota,
-                       seat.processors, seat.host);
+    return fmt::format("{:d} {} {:d} {} {} \"{}\" {}", seat.on_cpu, seat.threads, seat.threads_chosen, seat.quota,
+                       seat.processors, seat.device, seat.host);
 }
 
 RankSeat seat_of(const std::string& text) {
     RankSeat seat;
     std::istringstream words(text);
-    words >> seat.on_cpu >> seat.threads >> seat.threads_chosen >> seat.quota >> seat.processors >> seat.host;
+    words >> seat.on_cpu >> seat.threads >> seat.threads_chosen >> seat.quota >> seat.processors >>
+        std::quoted(seat.device) >> seat.host;
     return seat;
 }
 
@@ -70,8 +72,10 @@ std::string problem(const std::string& name, const Host& host) {
     constexpr const char* kUnbind = "pass --bind-to none to mpirun, or --cpus-per-task to srun";
     const int reached = count_of(host.processors);
     const int usable = host.quota > 0 ? std::min(host.quota, reached) : reached;
-    const bool bound = host.most_bound_to < static_cast<int>(host.processors.size());
-    const std::string who = fmt::format("{} rank{} on host {}", host.ranks, host.ranks == 1 ? "" : "s", name);
+    const bool launched = !name.empty();  // and perhaps bound
+    const bool bound = launched && host.most_bound_to < static_cast<int>(host.processors.size());
+    const std::string who =
+        fmt::format("{} rank{}{}", host.ranks, host.ranks == 1 ? "" : "s", launched ? " on host " + name : "");
     if (host.threads > usable && host.all_chosen && bound && host.most_bound_to < host.threads / host.ranks) {
         return fmt::format(
             "{} compute{} with {} threads, but may use {} of its {} processors: {}, or lower "
@@ -83,19 +87,41 @@ std::string problem(const std::string& name, const Host& host) {
                            host.threads, usable, usable == 1 ? "" : "s", std::max(1, usable / host.ranks),
                            host.ranks > usable ? ", or start fewer ranks" : "");
     }
-    if (host.most_bound_to == 1 && reached < static_cast<int>(host.processors.size())) {
+    if (launched && host.most_bound_to == 1 && reached < static_cast<int>(host.processors.size())) {
         return fmt::format("{} use{} {} of its {} processors, since each is bound to one: {}", who,
                            host.ranks == 1 ? "s" : "", reached, host.processors.size(), kUnbind);
     }
     return "";
 }
 
+std::vector<std::string> shared_devices(const std::vector<RankSeat>& seats) {
+    std::map<std::string, std::vector<std::size_t>> users;
+    for (std::size_t rank = 0; rank < seats.size(); ++rank) {
+        const RankSeat& seat = seats[rank];
+        if (!seat.on_cpu && !seat.device.empty()) {
+            users[seat.device + (seat.host.empty() ? "" : " on host " + seat.host)].push_back(rank);
+        }
+    }
+    std::vector<std::string> warnings;
+    for (const auto& [device, ranks] : users) {
+        if (ranks.size() > 1) {
+            warnings.push_back(
+                fmt::format("ranks {} and {} share one device ({}): they take turns, and each needs its own memory "
+                            "there",
+                            ranks[0], ranks[1], device));
+        }
+    }
+    return warnings;
+}
+
 }  // namespace
 
-RankSeat seat_here(const std::string& host, bool on_cpu, const Settings& settings) {
+RankSeat seat_here(const std::string& host, const std::string& device, const Settings& settings) {
     RankSeat seat;
     seat.host = host;
-    seat.on_cpu = on_cpu;
+    // Slurm may give each task a GPU of its own, which has the same number in each.
+    seat.device = settings.has("SLURM_STEP_ID") ? "" : device;
+    seat.on_cpu = device.starts_with("cpu");
     seat.processors = affinity();
     const int usable = processors();
     seat.quota = usable < count_of(seat.processors) ? usable : 0;
@@ -114,7 +140,7 @@ std::vector<std::string> crowding(const std::vector<RankSeat>& seats) {
             hosts[seat.host].add(seat);
         }
     }
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings = shared_devices(seats);
     for (const auto& [name, host] : hosts) {
         if (const std::string text = problem(name, host); !text.empty()) {
             warnings.push_back(text);

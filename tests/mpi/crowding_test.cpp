@@ -48,6 +48,26 @@ TEST_CASE("a container's quota counts, and ranks on GPUs do not", "[mpi][crowdin
     CHECK(crowding({limited, limited}).empty());
 }
 
+TEST_CASE("ranks that a command started itself are not told of launchers", "[mpi][crowding]") {
+    CHECK(crowding({seat("", "11", 4, true), seat("", "11", 4, true)}) ==
+          Lines{"2 ranks compute with 8 threads on 2 processors: set HEADSCOPE_THREADS=1"});
+    CHECK(crowding({seat("", "1000", 1), seat("", "0100", 1)}).empty());
+}
+
+TEST_CASE("ranks on one GPU are told so, once", "[mpi][crowding]") {
+    const RankSeat first{.host = "a", .device = "cuda:0"};
+    CHECK(crowding({first, first, first}) == Lines{"ranks 0 and 1 share one device (cuda:0 on host a): they take "
+                                                   "turns, and each needs its own memory there"});
+    CHECK(crowding({first, {.host = "a", .device = "cuda:1"}, {.host = "b", .device = "cuda:0"}}).empty());
+    CHECK(crowding({{.device = "vulkan:0"}, {.device = "vulkan:0"}})
+              .front()
+              .starts_with("ranks 0 and 1 share one device (vulkan:0): "));
+    Settings slurm;
+    slurm.set("SLURM_STEP_ID", "0");
+    CHECK(seat_here("a", "cuda:0", {}).device == "cuda:0");
+    CHECK(seat_here("a", "cuda:0", slurm).device.empty());
+}
+
 TEST_CASE("rank 0 gets the warnings of all ranks", "[mpi][crowding]") {
     LocalGroup group(2);
     Settings many;
@@ -55,7 +75,7 @@ TEST_CASE("rank 0 gets the warnings of all ranks", "[mpi][crowding]") {
     Lines found[2];
     const auto run = [&](int rank) {
         LocalCommunicator ranks(group, rank, std::chrono::seconds(20));
-        found[rank] = crowding(ranks, seat_here("a", true, many));
+        found[rank] = crowding(ranks, seat_here("a", "cpu", many));
     };
     std::thread other(run, 1);
     run(0);
@@ -63,6 +83,6 @@ TEST_CASE("rank 0 gets the warnings of all ranks", "[mpi][crowding]") {
     REQUIRE(found[0].size() == 1);
     CHECK(found[0].front().starts_with("2 ranks on host a compute with 510 threads"));
     CHECK(found[1].empty());
-    CHECK(seat_here("a", true, {}).threads >= 1);
-    CHECK_FALSE(seat_here("a", true, {}).threads_chosen);
+    CHECK(seat_here("a", "cpu", {}).threads >= 1);
+    CHECK_FALSE(seat_here("a", "cpu", {}).threads_chosen);
 }
