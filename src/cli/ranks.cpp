@@ -87,13 +87,29 @@ void warn_of_crowding(Communicator& ranks, const std::string& host, const Common
     }
 }
 
-// Of a rank: it says why it fails to the process that started it, which prints it.
+// A rank says why it fails to who prints that: the process that started it, or rank 0.
+void work_or_fail(Communicator& ranks, const std::function<void()>& work) {
+    try {
+        work();
+        return;
+    } catch (const OtherRankFailed&) {
+        throw;
+    } catch (const OutputClosed&) {
+        ranks.fail("");  // nobody reads
+    } catch (const UsageError& error) {
+        ranks.fail(error.what(), kUsageExit);
+    } catch (const std::exception& error) {
+        ranks.fail(error.what());
+    }
+    throw OtherRankFailed();  // without a message
+}
+
 void run_rank(const RankOptions& options, CommonOptions common, const RankWork& work) {
     const RankStart& start = *options.start;
     start.follow_parent();
     LocalGroup group = LocalGroup::of(start.descriptor);
     LocalCommunicator ranks(group, start.rank, std::chrono::duration<double>(options.timeout.value_or(kPatience)));
-    try {
+    work_or_fail(ranks, [&] {
         const std::vector<std::string> devices = devices_of_ranks(group.size(), common);
         share_threads(devices, common.open);
         common.devices = {devices.at(static_cast<std::size_t>(start.rank))};
@@ -102,17 +118,12 @@ void run_rank(const RankOptions& options, CommonOptions common, const RankWork& 
             warn_of_crowding(ranks, "", common);
         }
         work(common, ranks, start.attempt);
-    } catch (const OtherRankFailed&) {
-        throw;
-    } catch (const std::exception& error) {
-        ranks.fail(error.what());
-        throw OtherRankFailed();  // without a message
-    }
+    });
 }
 
 // Of a rank that a launcher has started, with the devices of its machine.
 void run_launched(const RankOptions& options, CommonOptions common, const RankWork& work, MpiCommunicator& ranks) {
-    try {
+    work_or_fail(ranks, [&] {
         if (options.count && *options.count != ranks.size()) {
             throw UsageError(fmt::format("--ranks is {}, and the launcher has started {}: leave --ranks out",
                                          *options.count, ranks.size()));
@@ -128,11 +139,32 @@ void run_launched(const RankOptions& options, CommonOptions common, const RankWo
         ranks.introduce(fmt::format("host {}, {}", ranks.place().host, device));
         warn_of_crowding(ranks, ranks.place().host, common);
         work(common, ranks, 0);
-    } catch (const OtherRankFailed&) {
-        throw;
-    } catch (const std::exception& error) {
-        ranks.fail(error.what());
-        throw OtherRankFailed();  // without a message
+    });
+}
+
+// Starts the ranks, again if one fails, and waits for them.
+void run_processes(const RankOptions& options, const std::vector<std::string>& devices) {
+    for (int attempt = 0;; ++attempt) {
+        RankProcesses processes(static_cast<int>(devices.size()), options.command, kRankOption, attempt);
+        const std::optional<RankFailure> failure = processes.wait(stop_requested);
+        if (!failure) {
+            return;
+        }
+        if (failure->reason.empty()) {
+            throw OutputClosed();
+        }
+        const std::string device = devices[static_cast<std::size_t>(failure->rank)];
+        const std::string reason = failure->rank == 0
+                                       ? failure->reason
+                                       : fmt::format("rank {} ({}): {}", failure->rank, device, failure->reason);
+        if (failure->exit_code == kUsageExit) {
+            throw UsageError(reason);
+        }
+        if (stop_requested() || attempt == options.restarts) {
+            throw Error(reason);
+        }
+        log_line(fmt::format("{}; starting all ranks again (restart {} of at most {})", reason, attempt + 1,
+                             options.restarts));
     }
 }
 
@@ -163,7 +195,11 @@ void run_on_ranks(const RankOptions& options, CommonOptions common, const RankWo
         run_rank(options, std::move(common), work);
         return;
     }
-    const auto report = [](const std::string& line) { log_error("headscope: " + line); };
+    const auto report = [](const std::string& line) {
+        if (!line.empty()) {
+            log_error("headscope: " + line);
+        }
+    };
     if (const auto launched = mpi_ranks(common.open.settings, options.timeout.value_or(kPatience), report)) {
         run_launched(options, std::move(common), work, *launched);
         return;
@@ -185,22 +221,7 @@ void run_on_ranks(const RankOptions& options, CommonOptions common, const RankWo
         work(common, alone(), 0);
         return;
     }
-    for (int attempt = 0;; ++attempt) {
-        const std::optional<RankFailure> failure =
-            RankProcesses(static_cast<int>(devices.size()), options.command, kRankOption, attempt).wait(stop_requested);
-        if (!failure) {
-            return;
-        }
-        const std::string device = devices[static_cast<std::size_t>(failure->rank)];
-        const std::string reason = failure->rank == 0
-                                       ? failure->reason
-                                       : fmt::format("rank {} ({}): {}", failure->rank, device, failure->reason);
-        if (stop_requested() || attempt == options.restarts) {
-            throw Error(reason);
-        }
-        log_line(fmt::format("{}; starting all ranks again (restart {} of at most {})", reason, attempt + 1,
-                             options.restarts));
-    }
+    run_processes(options, devices);
 }
 
 }  // namespace headscope

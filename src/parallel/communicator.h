@@ -38,8 +38,8 @@ public:
     virtual void announce(const std::string& what, Takes time = Takes::Short) = 0;
     // OtherRankFailed if a rank has failed. Does not wait.
     virtual void check() = 0;
-    // Makes all ranks end, for the reason of the rank that failed first.
-    virtual void fail(const std::string& reason) = 0;
+    // Makes all ranks end, for the reason of the rank that failed first. `exit_code`: of the command.
+    virtual void fail(const std::string& reason, int exit_code = 1) = 0;
 
     bool leads() const { return rank() == 0; }
     // Everybody's `mine`, by rank.
@@ -65,7 +65,7 @@ public:
     void exchange(std::span<const std::span<const std::byte>> out, std::span<const std::span<std::byte>> in) override;
     void check() override {}
     void announce(const std::string& /*what*/, Takes /*time*/ = Takes::Short) override {}
-    void fail(const std::string& /*reason*/) override {}
+    void fail(const std::string& /*reason*/, int /*exit_code*/ = 1) override {}
 };
 
 // The one that a program without other ranks uses.

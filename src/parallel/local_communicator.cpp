@@ -25,8 +25,8 @@ void LocalCommunicator::check() {
     }
 }
 
-void LocalCommunicator::fail(const std::string& reason) {
-    group_.fail({rank_, reason});
+void LocalCommunicator::fail(const std::string& reason, int exit_code) {
+    group_.fail({rank_, reason, exit_code});
 }
 
 void LocalCommunicator::exchange(std::span<const std::span<const std::byte>> out,

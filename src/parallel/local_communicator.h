@@ -18,7 +18,7 @@ public:
     void exchange(std::span<const std::span<const std::byte>> out, std::span<const std::span<std::byte>> in) override;
     void check() override;
     void announce(const std::string& what, Takes time = Takes::Short) override;
-    void fail(const std::string& reason) override;
+    void fail(const std::string& reason, int exit_code = 1) override;
 
 private:
     LocalGroup& group_;

@@ -72,6 +72,7 @@ struct alignas(64) LocalGroup::Rank {
     std::atomic<bool> long_work = false;
     SharedText<160> word;
     SharedText<8192> reason;  // why it failed
+    std::atomic<int> exit_code = 0;
 };
 
 // Bytes from one rank to another: a ring of which the counters never go back.
@@ -154,6 +155,7 @@ LocalGroup::Pipe& LocalGroup::pipe(int from, int to) const {
 }
 
 void LocalGroup::fail(const RankFailure& failure) {
+    rank(failure.rank).exit_code = failure.exit_code;
     rank(failure.rank).reason.set(failure.reason);
     int nobody = 0;
     header().failed.compare_exchange_strong(nobody, failure.rank + 1);
@@ -171,8 +173,8 @@ std::optional<RankFailure> LocalGroup::failure() const {
     if (failed == 0) {
         return std::nullopt;
     }
-    const std::string of_first = rank(0).reason.get();
-    return of_first.empty() ? RankFailure{failed - 1, rank(failed - 1).reason.get()} : RankFailure{0, of_first};
+    const int told = rank(0).reason.get().empty() ? failed - 1 : 0;
+    return RankFailure{told, rank(told).reason.get(), rank(told).exit_code};
 }
 
 std::size_t LocalGroup::write(int from, int to, std::span<const std::byte> bytes) {

@@ -15,6 +15,7 @@ namespace headscope {
 struct RankFailure {
     int rank = 0;
     std::string reason;
+    int exit_code = 1;  // of the command
 };
 
 // All functions may be called from several processes and threads at a time.

@@ -225,6 +225,7 @@ bool MpiCommunicator::listen() {
 // At rank 0: reports the failure and tells all others.
 void MpiCommunicator::end_all(const RankFailure& failure) {
     constexpr double kForReading = 1.0;
+    exit_code_ = failure.exit_code;
     report_(failure.rank == 0 ? failure.reason : fmt::format("{}: {}", name_of(failure.rank), failure.reason));
     try {
         mail_.send_end();
@@ -234,7 +235,7 @@ void MpiCommunicator::end_all(const RankFailure& failure) {
     }
 }
 
-void MpiCommunicator::fail(const std::string& reason) {
+void MpiCommunicator::fail(const std::string& reason, int exit_code) {
     // Those who do not hear of rank 0 end all in its place, in turns, so that only the first reports.
     constexpr double kForRankZero = 3.0;
     constexpr double kForEachRank = 0.5;
@@ -245,10 +246,11 @@ void MpiCommunicator::fail(const std::string& reason) {
     try {
         mail_.turn();
         if (leads()) {
-            end_all(mail_.failure().value_or(RankFailure{0, reason}));
+            end_all(mail_.failure().value_or(RankFailure{0, reason, exit_code}));
             return;
         }
-        mail_.send_failure(reason);
+        exit_code_ = exit_code;
+        mail_.send_failure(reason, exit_code);
         if (wait_until([&] { return mail_.ended(); }, kForRankZero + kForEachRank * std::min(rank(), 8))) {
             return;
         }
@@ -266,7 +268,7 @@ void MpiCommunicator::fail(const std::string& reason) {
 
 void MpiCommunicator::abort() {
     std::this_thread::sleep_for(500ms);  // for the launcher to pass on what was printed: MPICH's drops it otherwise
-    module_.abort(1);
+    module_.abort(exit_code_);
 }
 
 // Ends MPI once all ranks are here. Nothing is said after the last letter.

@@ -35,7 +35,7 @@ public:
     void check() override;
     void announce(const std::string& what, Takes time = Takes::Short) override;
     // Does not return if rank 0 does not listen.
-    void fail(const std::string& reason) override;
+    void fail(const std::string& reason, int exit_code = 1) override;
 
     // Says a first word to everybody, and waits until all have read it. Some MPIs prepare the way from one rank to
     // another while both of them listen: a later word would wait for that.
@@ -66,6 +66,7 @@ private:
     const std::size_t part_bytes_;
     const int exceptions_;  // in flight when this was made
     MpiMail mail_;
+    int exit_code_ = 1;
     bool failing_ = false;  // from then on only abort() is called: MPI may still read and write memory that is gone
 };
 

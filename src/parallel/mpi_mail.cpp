@@ -66,7 +66,9 @@ void MpiMail::read(const mpi::Arrival& arrival) {
     switch (arrival.tag) {
         case Word:
         case LongWord: heard_[from] = {heard_[from].count + 1, arrival.tag == LongWord, text}; break;
-        case Failure: failure_ = failure_ ? failure_ : RankFailure{arrival.from, text}; break;
+        case Failure:
+            failure_ = failure_ ? failure_ : RankFailure{arrival.from, text.substr(1), static_cast<int>(text.front())};
+            break;
         case End: ended_ = true; break;
         default: left_[from] = true;
     }
@@ -127,8 +129,8 @@ bool MpiMail::unsaid() const {
     return std::ranges::find(waits_, true) != waits_.end();
 }
 
-void MpiMail::send_failure(const std::string& reason) {
-    send(0, Failure, reason);
+void MpiMail::send_failure(const std::string& reason, int exit_code) {
+    send(0, Failure, static_cast<char>(exit_code) + reason);
 }
 
 void MpiMail::send_end() {

@@ -30,7 +30,7 @@ public:
     bool unsaid() const;  // a word waits, since somebody has not read those before
     const HeardWord& word(int rank) const { return heard_[static_cast<std::size_t>(rank)]; }
 
-    void send_failure(const std::string& reason);                           // to rank 0
+    void send_failure(const std::string& reason, int exit_code);            // to rank 0
     const std::optional<RankFailure>& failure() const { return failure_; }  // at rank 0: the first that arrived
     void send_end();                                                        // to all others, which then end
     bool ended() const { return ended_; }

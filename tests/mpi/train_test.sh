@@ -33,6 +33,7 @@ for mpi in "${mpis[@]}"; do
     expect "$mpi: they train the weights of one" same one/model/model.safetensors "$mpi/model/model.safetensors"
     launch 2 train --output "$mpi" --resume --ranks 4
     expect "$mpi: the launcher says how many ranks there are" told "--ranks is 4, and the launcher has started 2"
+    expect "$mpi: which is an error of the command line" [ "$code" -eq 2 ]
     launch 2 train data/none.json --output no
     expect "$mpi: a missing configuration is said once" told "data/none.json"
     launch 2 train data/ranked.json --output one

@@ -114,6 +114,16 @@ TEST_CASE("rank 0's reason is told, or else the first one's", "[communicator]") 
     CHECK(group.failure()->reason == "third");
 }
 
+TEST_CASE("a failure has the exit code of its rank", "[communicator]") {
+    LocalGroup group(2);
+    group.fail({1, "no such option", 2});
+    CHECK(group.failure()->exit_code == 2);
+    LocalGroup other(2);
+    other.fail({0, "", 1});  // who ends without a word
+    CHECK(other.failure()->rank == 0);
+    CHECK(other.failure()->reason.empty());
+}
+
 TEST_CASE("a rank that does not answer is named with its last word", "[communicator]") {
     std::atomic<bool> over{false};
     const std::vector<std::string> failures = on_ranks(

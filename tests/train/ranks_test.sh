@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # headscope train on several ranks of this machine: the same weights for any number, and how they end.
 # usage: ranks_test.sh HEADSCOPE-PROGRAM
-# shellcheck disable=SC2154,SC2317 # assigned by what is sourced; the conditions are called through expect
+# shellcheck disable=SC2016,SC2154,SC2317 # assigned by what is sourced; the conditions are called through expect
 # shellcheck source=tests/house/commands.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
 export HEADSCOPE_THREADS=1
@@ -47,6 +47,9 @@ if "$headscope" devices | grep -q '^vulkan:0'; then
 fi
 run train data/ranked.json --output one --ranks 2 --device cpu
 expect "an output with checkpoints is refused" refused "already holds checkpoints"
+touch data/empty.jsonl
+run train --task ppo --text data/empty.jsonl --from one/model --output no --ranks 2 --device cpu
+expect "an error of the command line is one, also of a rank" misused "--task ppo needs a model that scores responses"
 run train data/ranked.json --output no --max-restarts 2
 expect "restarts of one rank are refused, not ignored" misused "--max-restarts is of several ranks"
 run train data/ranked.json --output no --rank-timeout 20
@@ -75,6 +78,9 @@ run bench all-reduce --ranks 2 --device cpu --megabytes 1 --repeat 2 --rank-time
 expect "bench all-reduce finds the network" holds '.ranks == 2 and .bytes_per_second > 0 and (.sizes | length) == 4 and .sizes[0].bytes == 4096 and (.command | endswith("--json"))'
 run bench all-reduce --device cpu
 expect "one rank exchanges nothing" misused "--ranks N"
+"$headscope" train data/ranked.json --output closed --ranks 2 --device cpu --steps 1 --json 2>err | true
+code=${PIPESTATUS[0]}
+expect "a closed output is no error of a rank" [ "$code-$(grep -c '^headscope: ' err)" = 1-0 ]
 
 # ------------------------------------------------------------------------------------------ how they end
 jq '.training.steps = 100000 | .training.checkpoint_every = 5' data/ranked.json >data/long.json
