@@ -26,12 +26,15 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kReapEvery{10};
 constexpr std::chrono::milliseconds kGrace{1000};  // for ranks to end by themselves after a failure
 
-std::string end_of(int status) {
+// Messages of rank 0 are not preceded by its name.
+std::string end_of(int rank, int status) {
+    const char* subject = rank == 0 ? "rank 0" : "it";
     if (WIFSIGNALED(status)) {
         const int number = WTERMSIG(status);
-        return fmt::format("it was ended by signal {} ({})", number, ::strsignal(number));
+        return fmt::format("{} was ended by signal {} ({}){}", subject, number, ::strsignal(number),
+                           number == SIGKILL ? ", perhaps for lack of memory" : "");
     }
-    return fmt::format("it ended with exit code {} and gave no reason", WEXITSTATUS(status));
+    return fmt::format("{} ended with exit code {} and gave no reason", subject, WEXITSTATUS(status));
 }
 
 }  // namespace
@@ -124,7 +127,7 @@ void RankProcesses::reap() {
         process.id = 0;
         // One that failed by itself has said why, or ends since another one did.
         if (status != 0 && !group_.failed()) {
-            group_.fail({static_cast<int>(rank), end_of(status)});
+            group_.fail({static_cast<int>(rank), end_of(static_cast<int>(rank), status)});
         }
     }
 }

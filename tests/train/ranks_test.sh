@@ -110,7 +110,7 @@ gone() {
 start killed
 kill -KILL "${ranks[1]}"
 end
-expect "a killed rank ends the training" refused "rank 1 (cpu): it was ended by signal 9 (Killed)"
+expect "a killed rank ends the training" refused "rank 1 (cpu): it was ended by signal 9 (Killed), perhaps for lack of memory"
 expect "with one message" once
 expect "and no rank is left" gone
 start stopped --rank-timeout 1
@@ -131,10 +131,11 @@ expect "with one message, too" once
 start again --max-restarts 1
 kill -KILL "${ranks[2]}"
 until [ "$(grep -c 'resuming after step' err)" -eq 1 ]; do sleep 0.05; kill -0 $training || break; done
-expect "a failed training starts again" complains "rank 2 (cpu): it was ended by signal 9 (Killed); starting all ranks again (restart 1 of at most 1)"
+expect "a failed training starts again" complains "rank 2 (cpu): it was ended by signal 9 (Killed), perhaps for lack of memory; starting all ranks again (restart 1 of at most 1)"
 expect "from its checkpoint" complains "resuming after step"
 mapfile -t ranks < <(pgrep -P $training)
 kill -KILL "${ranks[0]}"
 end
-expect "but not more often than asked" refused "it was ended by signal 9"
+expect "but not more often than asked" refused "rank 0 was ended by signal 9"
+expect "a killed rank 0 is named" grep -qx "headscope: rank 0 was ended by signal 9 (Killed), perhaps for lack of memory" err
 finish "ranks train the same weights and end together"
