@@ -71,8 +71,8 @@ RankProcesses::RankProcesses(int count, const std::vector<std::string>& argument
     const pid_t parent = ::getpid();
     for (int rank = 0; rank < count; ++rank) {
         std::vector<std::string> words = arguments;
-        words.push_back(option);
-        words.push_back(RankStart{group_.descriptor(), rank, parent, attempt}.text());
+        words.insert(std::ranges::find(words, "--"),
+                     {option, RankStart{group_.descriptor(), rank, parent, attempt}.text()});
         std::vector<char*> pointers;
         for (std::string& word : words) {
             pointers.push_back(word.data());

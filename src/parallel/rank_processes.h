@@ -27,8 +27,9 @@ struct RankStart {
 
 class RankProcesses {
 public:
-    // Starts this program `count` times with `arguments`, to which `option` and RankStart::text() are added. Error if
-    // that fails. Call it before any other thread computes; children inherit which signals this thread blocks.
+    // Starts this program `count` times with `arguments`, to which `option` and RankStart::text() are added, before a
+    // "--". Error if that fails. Call it before any other thread computes; children inherit which signals this thread
+    // blocks.
     RankProcesses(int count, const std::vector<std::string>& arguments, const std::string& option, int attempt);
     RankProcesses(const RankProcesses&) = delete;
     RankProcesses& operator=(const RankProcesses&) = delete;

@@ -78,6 +78,9 @@ run bench all-reduce --ranks 2 --device cpu --megabytes 1 --repeat 2 --rank-time
 expect "bench all-reduce finds the network" holds '.ranks == 2 and .bytes_per_second > 0 and (.sizes | length) == 4 and .sizes[0].bytes == 4096 and (.command | endswith("--json"))'
 run bench all-reduce --device cpu
 expect "one rank exchanges nothing" misused "--ranks N"
+HEADSCOPE_THREADS=64 run train --output dashed --ranks 2 --device cpu --epochs 0.02 -- data/ranked.json
+expect "ranks start with words behind --, too" ended_with 0
+expect "too many threads are warned of" complains "warning: 2 ranks compute with 128 threads on "
 "$headscope" train data/ranked.json --output closed --ranks 2 --device cpu --steps 1 --json 2>err | true
 code=${PIPESTATUS[0]}
 expect "a closed output is no error of a rank" [ "$code-$(grep -c '^headscope: ' err)" = 1-0 ]
