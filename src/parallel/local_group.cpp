@@ -54,9 +54,11 @@ int futex(const std::atomic<unsigned>& word, int operation, unsigned value, cons
     return static_cast<int>(::syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0));
 }
 
-std::string failure_text(const char* what) {
-    return fmt::format("ranks of one machine share memory, and {} failed: {}", what,
-                       std::generic_category().message(errno));
+std::string failure_text(const char* function) {
+    return fmt::format(
+        "ranks of one machine share memory, and {} failed: {}; raise the limits of memory and open files "
+        "(ulimit -v, ulimit -n), or start fewer ranks",
+        function, std::generic_category().message(errno));
 }
 
 }  // namespace
@@ -91,14 +93,15 @@ std::size_t LocalGroup::bytes_for(int size) {
 LocalGroup::LocalGroup(int size)
     : descriptor_(::memfd_create("headscope-ranks", MFD_CLOEXEC)), size_(size), memory_(MAP_FAILED) {
     if (descriptor_ < 0) {
-        throw Error(failure_text("making it"));
+        throw Error(failure_text("memfd_create"));
     }
     // Pages take memory once they are used.
-    if (::ftruncate(descriptor_, static_cast<off_t>(bytes_for(size))) == 0) {
+    const bool sized = ::ftruncate(descriptor_, static_cast<off_t>(bytes_for(size))) == 0;
+    if (sized) {
         memory_ = ::mmap(nullptr, bytes_for(size), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
     }
     if (memory_ == MAP_FAILED) {
-        const std::string text = failure_text("mapping it");
+        const std::string text = failure_text(sized ? "mmap" : "ftruncate");
         ::close(descriptor_);
         throw Error(text);
     }
@@ -113,13 +116,13 @@ LocalGroup::LocalGroup(int descriptor, int size, void* memory)
 LocalGroup LocalGroup::of(int descriptor) {
     void* first = ::mmap(nullptr, sizeof(Header), PROT_READ, MAP_SHARED, descriptor, 0);
     if (first == MAP_FAILED) {
-        throw Error(failure_text("opening it"));
+        throw Error(failure_text("mmap"));
     }
     const int size = static_cast<const Header*>(first)->size;
     ::munmap(first, sizeof(Header));
     void* memory = ::mmap(nullptr, bytes_for(size), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (size < 1 || memory == MAP_FAILED) {
-        throw Error(failure_text("opening it"));
+        throw Error(failure_text("mmap"));
     }
     return {descriptor, size, memory};
 }

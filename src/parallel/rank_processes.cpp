@@ -90,7 +90,10 @@ RankProcesses::RankProcesses(int count, const std::vector<std::string>& argument
         if (id < 0) {
             const std::string reason = std::generic_category().message(errno);
             signal(SIGKILL);
-            throw Error(fmt::format("rank {} of {} cannot be started: {}", rank, count, reason));
+            throw Error(
+                fmt::format("rank {} of {} cannot be started: fork failed: {}; raise the limit of processes "
+                            "(ulimit -u), or start fewer ranks",
+                            rank, count, reason));
         }
         processes_.push_back({id});
     }
