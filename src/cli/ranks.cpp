@@ -142,7 +142,7 @@ void run_launched(const RankOptions& options, CommonOptions common, const RankWo
     });
 }
 
-// Starts the ranks, again if one fails, and waits for them.
+// Starts the ranks, again if one fails that had begun its work, and waits for them.
 void run_processes(const RankOptions& options, const std::vector<std::string>& devices) {
     for (int attempt = 0;; ++attempt) {
         RankProcesses processes(static_cast<int>(devices.size()), options.command, kRankOption, attempt);
@@ -160,7 +160,7 @@ void run_processes(const RankOptions& options, const std::vector<std::string>& d
         if (failure->exit_code == kUsageExit) {
             throw UsageError(reason);
         }
-        if (stop_requested() || attempt == options.restarts) {
+        if (stop_requested() || attempt == options.restarts || !processes.begun()) {
             throw Error(reason);
         }
         log_line(fmt::format("{}; starting all ranks again (restart {} of at most {})", reason, attempt + 1,

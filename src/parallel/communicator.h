@@ -40,6 +40,9 @@ public:
     virtual void check() = 0;
     // Makes all ranks end, for the reason of the rank that failed first. `exit_code`: of the command.
     virtual void fail(const std::string& reason, int exit_code = 1) = 0;
+    // The long work begins: a failure from now on is none of the command line, the configuration or the data, and who
+    // started the ranks may start them again.
+    virtual void begin() {}
 
     bool leads() const { return rank() == 0; }
     // Everybody's `mine`, by rank.

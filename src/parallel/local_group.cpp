@@ -66,6 +66,7 @@ std::string failure_text(const char* function) {
 struct LocalGroup::Header {
     std::atomic<int> size = 0;
     std::atomic<int> failed = 0;  // the rank that failed first: its number plus 1
+    std::atomic<bool> begun = false;
 };
 
 struct alignas(64) LocalGroup::Rank {
@@ -178,6 +179,14 @@ std::optional<RankFailure> LocalGroup::failure() const {
     }
     const int told = rank(0).reason.get().empty() ? failed - 1 : 0;
     return RankFailure{told, rank(told).reason.get(), rank(told).exit_code};
+}
+
+void LocalGroup::begin() {
+    header().begun = true;
+}
+
+bool LocalGroup::begun() const {
+    return header().begun;
 }
 
 std::size_t LocalGroup::write(int from, int to, std::span<const std::byte> bytes) {

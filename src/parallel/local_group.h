@@ -34,6 +34,8 @@ public:
 
     void fail(const RankFailure& failure);
     bool failed() const;
+    void begin();        // see Communicator::begin()
+    bool begun() const;  // whether a rank called it
     // That of rank 0 if it has one, else the first.
     std::optional<RankFailure> failure() const;
 

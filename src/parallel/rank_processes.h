@@ -38,6 +38,7 @@ public:
     // Until all have ended. If one fails, the others end within two seconds. `stop`: whether rank 0 is to be asked to
     // stop, by SIGTERM. Returns why they ended; nothing if all succeeded.
     std::optional<RankFailure> wait(const std::function<bool()>& stop);
+    bool begun() const { return group_.begun(); }  // see Communicator::begin()
 
 private:
     struct Process {

@@ -247,6 +247,9 @@ TrainingResult TrainingJob::train(const std::string& folder, const std::function
             given_->save(folder);
         }
         result.end = run.train();
+    if (leads()) {
+        hooks.ranks->begin();
+    }
     }
     result.step = run.step();
     result.minutes = run.minutes();

@@ -116,6 +116,9 @@ TEST_CASE("rank 0's reason is told, or else the first one's", "[communicator]") 
 
 TEST_CASE("a failure has the exit code of its rank", "[communicator]") {
     LocalGroup group(2);
+    CHECK_FALSE(group.begun());
+    group.begin();
+    CHECK(group.begun());
     group.fail({1, "no such option", 2});
     CHECK(group.failure()->exit_code == 2);
     LocalGroup other(2);

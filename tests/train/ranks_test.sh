@@ -45,8 +45,9 @@ if "$headscope" devices | grep -q '^vulkan:0'; then
     expect "two ranks on one card are warned of" complains "ranks 0 and 1 share one device (vulkan:0)"
     rm -rf no
 fi
-run train data/ranked.json --output one --ranks 2 --device cpu
+run train data/other.json --output one --ranks 2 --device cpu --max-restarts 2
 expect "an output with checkpoints is refused" refused "already holds checkpoints"
+expect "also at a restart, which such an error has none of" [ "$(grep -c restart err)" -eq 0 ]
 touch data/empty.jsonl
 run train --task ppo --text data/empty.jsonl --from one/model --output no --ranks 2 --device cpu
 expect "an error of the command line is one, also of a rank" misused "--task ppo needs a model that scores responses"
@@ -131,6 +132,15 @@ kill -TERM $training
 end
 expect "SIGTERM writes a checkpoint" refused "stopped after step" "--resume continues"
 expect "with one message, too" once
+jq '.training.checkpoint_every = 100000' data/long.json >data/unsaved.json
+"$headscope" train data/unsaved.json --output unsaved --from one/model --ranks 2 --device cpu --max-restarts 1 >out 2>err &
+training=$!
+until [ -s unsaved/log.jsonl ] || ! kill -0 $training; do sleep 0.05; done
+kill -KILL "$(pgrep -P $training | tail -1)"
+until [ "$(grep -c 'step 10 ' err)" -eq 2 ] || ! kill -0 $training 2>/dev/null; do sleep 0.05; done
+kill -TERM $training
+end
+expect "before its first checkpoint a training starts again as it was asked" eval '[ "$(grep -c "starting from the weights of" err)" -eq 2 ]'
 start again --max-restarts 1
 kill -KILL "${ranks[2]}"
 until [ "$(grep -c 'resuming after step' err)" -eq 1 ]; do sleep 0.05; kill -0 $training || break; done

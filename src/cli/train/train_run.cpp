@@ -199,9 +199,9 @@ void train(const TrainOptions& options, Terminal& terminal, Communicator& ranks)
     }
 }
 
-// Of a training that begins again after a failure, as far as it got before.
+// Of a training that begins again after a failure: from its checkpoint, if it got so far.
 void go_on(TrainOptions& options) {
-    if (fs::exists(RunConfig::file_in(options.output))) {
+    if (holds_checkpoints(options.output)) {
         options.resume = true;
         options.from.clear();
         options.given.config.clear();
