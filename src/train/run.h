@@ -138,6 +138,8 @@ private:
     void read_tensors(const Checkpoint& checkpoint);
     std::optional<Checkpoint> open_or_warn(std::int64_t step) const;
     std::vector<Checkpoint> checkpoints_to_average() const;
+    // Those that rank 0 found, on all ranks, which read the same files. All ranks call it.
+    std::vector<Checkpoint> of_leader(std::vector<Checkpoint> found) const;
     RunIdentity identity() const;
 
     // run_recovery.cpp
@@ -146,7 +148,7 @@ private:
     void report_return(std::int64_t from, const std::string& why);
     std::string divergence() const;  // describes it
     std::string advice() const;
-    std::optional<Checkpoint> newest_good() const;
+    std::optional<Checkpoint> newest_good() const;  // by what this rank sees
 
     Learner& learner_;
     TrainConfig config_;

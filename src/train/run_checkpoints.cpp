@@ -18,9 +18,13 @@ RunIdentity Run::identity() const {
 }
 
 bool Run::resume(Purpose purpose) {
-    const std::vector<Checkpoint> found = checkpoints_.newest_whole(
-        1, std::numeric_limits<std::int64_t>::max(),
-        [&](const std::string& why) { hooks_.say("warning: skipping a checkpoint: " + why); });
+    std::vector<Checkpoint> found;
+    if (leads()) {
+        found = checkpoints_.newest_whole(1, std::numeric_limits<std::int64_t>::max(), [&](const std::string& why) {
+            hooks_.say("warning: skipping a checkpoint: " + why);
+        });
+    }
+    found = of_leader(std::move(found));
     if (found.empty()) {
         if (!checkpoints_.steps().empty()) {
             throw Error(
@@ -52,6 +56,32 @@ bool Run::resume(Purpose purpose) {
                    ? fmt::format("resuming after step {} from {}", state_.step, checkpoint.path())
                    : fmt::format("finishing a run after step {} from {}", state_.step, checkpoint.path()));
     return true;
+}
+
+std::vector<Checkpoint> Run::of_leader(std::vector<Checkpoint> found) const {
+    Communicator& ranks = learner_.ranks();
+    if (ranks.size() == 1) {
+        return found;
+    }
+    nlohmann::json states = nlohmann::json::array();
+    for (const Checkpoint& checkpoint : found) {
+        states.push_back(checkpoint.state());
+    }
+    states = nlohmann::json::parse(ranks.broadcast(states.dump()));
+    if (leads()) {
+        return found;
+    }
+    found.clear();
+    for (const nlohmann::json& state : states) {
+        const Checkpoint& own = found.emplace_back(Checkpoint::open(checkpoints_.file_of(count_at(state, "step"))));
+        if (own.state() != state) {
+            throw Error(
+                fmt::format("{} and {} see different files as {}: the --output folder must be one that all machines "
+                            "share",
+                            ranks.name_of(0), ranks.name_of(ranks.rank()), own.path()));
+        }
+    }
+    return found;
 }
 
 void Run::restore(const Checkpoint& checkpoint, Purpose purpose) {
@@ -139,6 +169,9 @@ void Run::checkpoint(bool was_due) {
 // The scheduled checkpoints and the current one. Checkpoints that were written because the run was stopped do not
 // count, so stops do not change the model.
 std::vector<Checkpoint> Run::checkpoints_to_average() const {
+    if (!leads()) {
+        return of_leader({});
+    }
     std::vector<std::int64_t> steps;
     for (const std::int64_t step : checkpoints_.steps()) {
         const bool kept = std::any_of(state_.kept.begin(), state_.kept.end(),
@@ -155,7 +188,7 @@ std::vector<Checkpoint> Run::checkpoints_to_average() const {
             found.push_back(std::move(*checkpoint));
         }
     }
-    return found;
+    return of_leader(std::move(found));
 }
 
 std::optional<Checkpoint> Run::open_or_warn(std::int64_t step) const {

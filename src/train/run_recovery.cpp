@@ -87,9 +87,13 @@ void Run::recover() {
     }
     const TrainingState before = state_;
     const GuardState spent = guard_.state();
-    const std::optional<Checkpoint> good = newest_good();
-    if (good) {
-        restore(*good, Purpose::Train);
+    std::vector<Checkpoint> good;
+    if (std::optional<Checkpoint> found = leads() ? newest_good() : std::nullopt) {
+        good.push_back(std::move(*found));
+    }
+    good = of_leader(std::move(good));
+    if (!good.empty()) {
+        restore(good.front(), Purpose::Train);
     } else {
         learner_.begin();
         if (!from_.empty()) {
@@ -110,8 +114,8 @@ void Run::recover() {
     note_progress();
     // A run that is killed now either finds this checkpoint, or comes to the same decision again.
     learner_.ranks().meet();  // all have read what is written again or removed
-    if (good) {
-        write(good->path());
+    if (!good.empty()) {
+        write(good.front().path());
     }
     if (leads()) {
         checkpoints_.remove_after(state_.step);

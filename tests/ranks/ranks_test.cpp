@@ -1,6 +1,9 @@
 // Trainings on several ranks, as threads of this process.
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <map>
 #include <mutex>
 
@@ -267,6 +270,27 @@ TEST_CASE("ranks that start from something else are named", "[ranks]") {
     }
     CHECK_THAT(reason_of(run.train("out", 2)), Catch::StartsWith(expected));
     CHECK(CheckpointFolder(folder.file("out/checkpoints")).steps().empty());
+}
+
+TEST_CASE("ranks go on from the checkpoint that rank 0 chose", "[ranks]") {
+    const TemporaryFolder folder;
+    RankedRun run{folder, in_shards(write_digits(folder), 2)};
+    run.settings["training"]["checkpoint_every"] = 4;
+    run.stop_after_steps = 10;
+    CHECK(run.train("out", 2) == std::vector<std::string>(2));
+    CHECK(run.train("other", 2) == std::vector<std::string>(2));
+    run.stop_after_steps = -1;
+    // Rank 1 sees another folder, though with the file by which rank 0 knows that it sees its own.
+    run.change = [&](int rank, TrainingRequest& request) { request.output = folder.file(rank == 0 ? "out" : "other"); };
+    folder.write("other/.ranks-" + std::to_string(::getpid()), "");
+    std::string expected = "rank 0 (cpu) and rank 1 (cpu) see different files as ";
+    SECTION("another training's") {}
+    SECTION("an older one") {
+        std::filesystem::remove(folder.file("other/checkpoints/step-00000010.safetensors"));
+        expected = "";
+    }
+    const std::string reason = reason_of(run.train("out", 2, true));
+    CHECK_THAT(reason, Catch::StartsWith(expected) && Catch::Contains("other/checkpoints/step-00000010.safetensors"));
 }
 
 TEST_CASE("what ranks cannot share is an error that names it", "[ranks]") {
