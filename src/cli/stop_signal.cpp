@@ -4,6 +4,8 @@
 #include <csignal>
 #include <thread>
 
+#include <unistd.h>
+
 namespace headscope {
 namespace {
 
@@ -45,7 +47,10 @@ void listen_for_stop() {
         int received = 0;
         sigwait(&signals, &received);
         stop = received;
-        unblock(signals);  // the next one meets the default action
+        unblock(signals);  // the next one meets the default action, in this thread
+        for (;;) {
+            ::pause();
+        }
     }).detach();
 }
 

@@ -132,6 +132,13 @@ kill -TERM $training
 end
 expect "SIGTERM writes a checkpoint" refused "stopped after step" "--resume continues"
 expect "with one message, too" once
+start stuck
+kill -STOP "${ranks[@]}"
+kill -INT $training
+sleep 0.3
+kill -INT $training
+end
+expect "a second Ctrl-C ends ranks that do not stop" ended_with 130
 jq '.training.checkpoint_every = 100000' data/long.json >data/unsaved.json
 "$headscope" train data/unsaved.json --output unsaved --from one/model --ranks 2 --device cpu --max-restarts 1 >out 2>err &
 training=$!
