@@ -16,7 +16,6 @@
 #include "cli/json_output.h"
 #include "cli/ranks.h"
 #include "cli/result_origin.h"
-#include "cli/stop_signal.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "parallel/network.h"
@@ -140,7 +139,6 @@ void add_bench_all_reduce(CLI::App& app, const OpenOptions& open_options, int co
         ->capture_default_str();
     options->common.add_json(*command);
     command->callback([options, count, words] {
-        listen_for_stop();
         const int of_rank = options->ranks.start ? 2 : 0;  // words that only tell a rank which it is
         run_on_ranks(options->ranks, options->common,
                      [&](const CommonOptions& common, Communicator& ranks, int /*attempt*/) {
