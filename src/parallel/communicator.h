@@ -2,6 +2,7 @@
 // in host memory, and all of them make the same calls in the same order.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -40,6 +41,8 @@ public:
     virtual void check() = 0;
     // Makes all ranks end, for the reason of the rank that failed first. `exit_code`: of the command.
     virtual void fail(const std::string& reason, int exit_code = 1) = 0;
+    // How long a rank may be silent.
+    virtual std::chrono::duration<double> patience() const = 0;
     // The long work begins: a failure from now on is none of the command line, the configuration or the data, and who
     // started the ranks may start them again.
     virtual void begin() {}
@@ -69,6 +72,7 @@ public:
     void check() override {}
     void announce(const std::string& /*what*/, Takes /*time*/ = Takes::Short) override {}
     void fail(const std::string& /*reason*/, int /*exit_code*/ = 1) override {}
+    std::chrono::duration<double> patience() const override { return std::chrono::duration<double>::max(); }
 };
 
 // The one that a program without other ranks uses.

@@ -19,6 +19,7 @@ public:
     void check() override;
     void announce(const std::string& what, Takes time = Takes::Short) override;
     void fail(const std::string& reason, int exit_code = 1) override;
+    std::chrono::duration<double> patience() const override { return patience_; }
     void begin() override { group_.begin(); }
 
 private:

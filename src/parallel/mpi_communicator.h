@@ -36,6 +36,7 @@ public:
     void announce(const std::string& what, Takes time = Takes::Short) override;
     // Does not return if rank 0 does not listen.
     void fail(const std::string& reason, int exit_code = 1) override;
+    std::chrono::duration<double> patience() const override { return patience_; }
 
     // Says a first word to everybody, and waits until all have read it. Some MPIs prepare the way from one rank to
     // another while both of them listen: a later word would wait for that.

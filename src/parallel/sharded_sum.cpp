@@ -1,8 +1,11 @@
 #include "parallel/sharded_sum.h"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "backend/ops/elementwise.h"
 #include "backend/ops/optimizer.h"
@@ -91,8 +94,19 @@ std::vector<std::byte> ShardedSum::download(const Tensor& tensor) const {
 void ShardedSum::exchange(std::span<const Collectives::Part> sends, std::span<const Collectives::Part> receives) {
     backend_.synchronize();
     ranks_.meet();
+    const auto start = std::chrono::steady_clock::now();
     try {
-        collectives_->exchange(sends, receives, [this] { ranks_.check(); });
+        collectives_->exchange(sends, receives, [&] {
+            ranks_.check();
+            const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+            if (waited > ranks_.patience()) {
+                throw Error(
+                    fmt::format("{} has not exchanged the gradients in {:.0f} s, though all ranks began: a rank, a GPU "
+                                "or the way between them hangs. A longer exchange needs a longer --rank-timeout; "
+                                "HEADSCOPE_CUDA_NCCL=0 goes without NCCL",
+                                collectives_->name(), waited.count()));
+            }
+        });
     } catch (const OtherRankFailed&) {
         throw;
     } catch (const Error& error) {

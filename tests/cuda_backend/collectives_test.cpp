@@ -149,6 +149,37 @@ TEST_CASE("ranks that NCCL cannot connect send through host memory and say why",
     CHECK(found.shared[1] == sums_of(1, "0").shared[0]);
 }
 
+TEST_CASE("an exchange that does not end is an error", "[collectives]") {
+    std::atomic<bool> over{false};
+    const std::vector<std::string> failures = on_ranks(
+        2,
+        [&](Communicator& ranks) {
+            CudaBackend backend(ranks.rank(), {.nccl = HEADSCOPE_EMULATED_NCCL});
+            const Tensor flat = backend.empty({kElements}, DType::F32);
+            ShardedSum sum(backend, flat, 2, ranks);
+            HEADSCOPE_CHECK(sum.connect().ends_with("by NCCL 2.28.9"), "they are connected");
+            sum.begin();
+            from_host(backend, flat, gradient_of(ranks.rank(), 0));
+            sum.add(ranks.rank());
+            if (ranks.rank() == 1) {
+                ranks.meet();
+                while (!over) {
+                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                }
+                return;
+            }
+            try {
+                sum.reduce();
+            } catch (...) {
+                over = true;
+                throw;
+            }
+        },
+        1.0);
+    CHECK_THAT(failures[0], Contains("NCCL 2.28.9 has not exchanged the gradients in 1 s") &&
+                                Contains("HEADSCOPE_CUDA_NCCL=0 goes without NCCL"));
+}
+
 TEST_CASE("a call of NCCL that fails ends all ranks with one error", "[collectives]") {
     const int count = GENERATE(2, 4);
     const int rank = GENERATE(0, 1);
