@@ -63,10 +63,15 @@ std::string connect(Collectives* own, Communicator& ranks, const std::vector<std
     if (invitation.front() == '-') {
         return fmt::format("{}: {}", ranks.name_of(0), invitation.substr(1));
     }
-    return failures(ranks, ranks.gather(outcome_of([&] {
+    // A rank that fails here cannot choose another way with the others: they wait for it inside, and fail after it.
+    try {
         own->connect(invitation.substr(1), ranks.rank(), ranks.size());
-        return "";
-    })));
+    } catch (const Error& error) {
+        ranks.check();
+        ranks.fail(error.what());
+        throw;
+    }
+    return "";
 }
 
 }  // namespace

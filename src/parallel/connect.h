@@ -13,7 +13,7 @@ struct Connected {
     std::string said;                    // for the user: which way it is, and why; "" where there is only one
 };
 
-// All ranks call it.
+// All ranks call it. Error if a device fails when it is already waited for.
 Connected connect_devices(Backend& backend, Communicator& ranks);
 
 }  // namespace headscope

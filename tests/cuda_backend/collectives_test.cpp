@@ -132,12 +132,6 @@ TEST_CASE("ranks that NCCL cannot connect send through host memory and say why",
         fails = "ncclGetUniqueId 0";
         reason = "rank 0 (cuda:0): NCCL failed: ncclGetUniqueId says 2 (unhandled system error)";
     }
-    SECTION("ncclCommInitRank") {
-        fails = "ncclCommInitRank 1";
-        reason =
-            "rank 1 (cuda:1): NCCL failed: ncclCommInitRank says 5 (invalid usage); the emulator lets "
-            "ncclCommInitRank fail. NCCL_DEBUG=INFO shows";
-    }
     const Variable failing("HEADSCOPE_EMULATION_NCCL_FAILS", fails);
     const Variable versioned("HEADSCOPE_EMULATION_NCCL_VERSION", version);
     const Variable sharing("HEADSCOPE_EMULATION_ONE_GPU", one_gpu);
@@ -147,6 +141,15 @@ TEST_CASE("ranks that NCCL cannot connect send through host memory and say why",
     CHECK_THAT(joined(found.said), Contains("gradients go through the host's memory: ") && Contains(reason));
     CHECK_THAT(joined(found.said), !Contains("HEADSCOPE_CUDA_NCCL; rank 1"));  // a reason that both have is told once
     CHECK(found.shared[1] == sums_of(1, "0").shared[0]);
+}
+
+TEST_CASE("a rank that NCCL cannot connect ends the others, which wait for it", "[collectives]") {
+    const int rank = GENERATE(0, 1);
+    const Variable failing("HEADSCOPE_EMULATION_NCCL_FAILS", "ncclCommInitRank " + std::to_string(rank));
+    const Sums found = sums_of(2);
+    CHECK_THAT(found.failures[static_cast<std::size_t>(rank)],
+               Contains("NCCL failed: ncclCommInitRank says 5 (invalid usage)") && Contains("HEADSCOPE_CUDA_NCCL=0"));
+    CHECK(found.failures[static_cast<std::size_t>(1 - rank)] == "another rank failed");
 }
 
 TEST_CASE("an exchange that does not end is an error", "[collectives]") {

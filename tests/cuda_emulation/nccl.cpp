@@ -2,6 +2,7 @@
 // their stream gets there, and a receive waits in its stream until the other rank's send has. From the environment:
 //   HEADSCOPE_EMULATION_NCCL_FAILS    "FUNCTION RANK": it fails on that rank. "after 1": rank 1 fails after it enqueued
 //   HEADSCOPE_EMULATION_NCCL_VERSION  22809 (2.28.9) if not set
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -177,6 +179,8 @@ NcclResult ncclCommInitRank(ncclComm** connection, int size, NcclId id, int numb
     world->changed.notify_all();
     world->changed.wait(lock, [&] { return world->joined == size || world->broken; });
     if (world->joined < size) {
+        lock.unlock();
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // sockets close some time after the failure
         last_error = "socket closed by a remote rank";
         return kRemoteError;
     }
