@@ -197,10 +197,12 @@ void TrainingJob::prepare_data(const std::string& folder, const RunFolder* resum
     origin.ranks = request_.ranks;
     data_ = prepare_training_data(config_, folder, origin, say_);
     if (config_.training.find_batch) {
+        request_.ranks->announce("finding the largest batch", Communicator::Takes::Long);
         const std::int64_t tokens =
             resumed != nullptr ? resumed->recorded("source_tokens", config_.training.source_tokens) : find_batch();
         set_batch(tokens);
     }
+    request_.ranks->announce("starting");
 }
 
 void TrainingJob::set_batch(std::int64_t tokens) {
@@ -220,7 +222,9 @@ TrainingResult TrainingJob::train(const std::string& folder, const std::function
     RunHooks hooks = given_hooks;
     hooks.ranks = request_.ranks;
     if (request_.purpose == Purpose::Train) {
+        hooks.ranks->announce("measuring with the reference", Communicator::Takes::Long);
         add_references(*backend_, config_, data_, say_);
+        hooks.ranks->announce("starting");
     }
     Learner learner = make_learner(*backend_, config_, data_, hooks);
     std::unique_ptr<StepSource> source = request_.source ? request_.source(data_) : nullptr;
@@ -238,18 +242,20 @@ TrainingResult TrainingJob::train(const std::string& folder, const std::function
         run.begin_from(request_.from);
     }
     if (resumed) {
+        hooks.ranks->announce("reading the checkpoint", Communicator::Takes::Long);
         given_->naming_options([&] { run.resume(request_.purpose); });
+        hooks.ranks->announce("starting");
     }
     keep();
+    if (leads()) {
+        hooks.ranks->begin();
+    }
     TrainingResult result;
     if (request_.purpose == Purpose::Train) {
         if (leads()) {
             given_->save(folder);
         }
         result.end = run.train();
-    if (leads()) {
-        hooks.ranks->begin();
-    }
     }
     result.step = run.step();
     result.minutes = run.minutes();

@@ -293,6 +293,35 @@ TEST_CASE("ranks go on from the checkpoint that rank 0 chose", "[ranks]") {
     CHECK_THAT(reason, Catch::StartsWith(expected) && Catch::Contains("other/checkpoints/step-00000010.safetensors"));
 }
 
+TEST_CASE("a rank that hangs before the first step is missed early", "[ranks]") {
+    class Recorder final : public Communicator {
+    public:
+        int rank() const override { return 0; }
+        int size() const override { return 1; }
+        void exchange(std::span<const std::span<const std::byte>> out,
+                      std::span<const std::span<std::byte>> in) override {
+            alone().exchange(out, in);
+        }
+        void check() override {}
+        void announce(const std::string& what, Takes time = Takes::Short) override { words.emplace_back(what, time); }
+        void fail(const std::string& /*reason*/, int /*exit_code*/ = 1) override {}
+        std::chrono::duration<double> patience() const override { return alone().patience(); }
+        void begin() override { words.emplace_back("begin", Takes::Short); }
+
+        std::vector<std::pair<std::string, Takes>> words;
+    } recorder;
+    const TemporaryFolder folder;
+    RankedRun run{folder, in_shards(write_digits(folder), 2)};
+    run.settings["training"]["steps"] = 1;
+    run.change = [&](int, TrainingRequest& request) { request.ranks = &recorder; };
+    CHECK(run.train("out", 1) == std::vector<std::string>(1));
+    const auto begin = std::ranges::find(recorder.words, std::pair<std::string, Communicator::Takes>("begin", {}));
+    REQUIRE(begin - recorder.words.begin() > 3);
+    CHECK(*(begin - 1) == std::pair<std::string, Communicator::Takes>("starting", Communicator::Takes::Short));
+    REQUIRE(begin + 1 != recorder.words.end());
+    CHECK((begin + 1)->first == "step 1");
+}
+
 TEST_CASE("what ranks cannot share is an error that names it", "[ranks]") {
     const TemporaryFolder folder;
     RankedRun run{folder, in_shards(write_digits(folder), 2)};
