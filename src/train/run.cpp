@@ -22,7 +22,7 @@ Learner make_learner(Backend& backend, const TrainConfig& config, const Training
     options.objective = config.objective();
     options.ranks = hooks.ranks;
     const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
-    if (model.adaptive()) {
+    if (model.adaptive() && hooks.ranks->leads()) {
         hooks.say(shares_of_clusters(target_frequencies(*data.train, data.frame, model.target_vocabulary),
                                      model.output.adaptive.cutoffs));
     }

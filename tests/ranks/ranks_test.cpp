@@ -62,6 +62,7 @@ struct RankedRun {
     int stop_after_steps = -1;
     std::function<void(int rank, TrainingRequest& request)> change = [](int, TrainingRequest&) {};
     Log say = [](const std::string&) {};  // of rank 0
+    Log others_say = [](const std::string&) {};
 
     // Returns why each rank failed.
     std::vector<std::string> train(const std::string& output, int count, bool resume = false) const {
@@ -76,9 +77,7 @@ struct RankedRun {
             TrainingJob job(std::move(request), [](const std::string&) {});
             std::unique_ptr<Backend> backend;
             RunHooks hooks;
-            if (ranks.leads()) {
-                hooks.say = say;
-            }
+            hooks.say = ranks.leads() ? say : others_say;
             if (stop_after_steps >= 0 && ranks.leads()) {
                 hooks.stop_requested = stop_after(stop_after_steps);
             }
@@ -291,6 +290,21 @@ TEST_CASE("ranks go on from the checkpoint that rank 0 chose", "[ranks]") {
     }
     const std::string reason = reason_of(run.train("out", 2, true));
     CHECK_THAT(reason, Catch::StartsWith(expected) && Catch::Contains("other/checkpoints/step-00000010.safetensors"));
+}
+
+TEST_CASE("only rank 0 talks with the user", "[ranks]") {
+    const TemporaryFolder folder;
+    RankedRun run{folder, in_shards(write_digits(folder), 2)};
+    run.settings["training"]["steps"] = 2;
+    run.settings["model"]["output"]["adaptive"]["cutoffs"] = {20};
+    run.settings["model"]["embedding"]["tying"] = "none";
+    std::string said;
+    std::string of_others;
+    run.say = [&](const std::string& line) { said += line + "\n"; };
+    run.others_say = [&](const std::string& line) { of_others += line + "\n"; };
+    CHECK(run.train("out", 2) == std::vector<std::string>(2));
+    CHECK_THAT(said, Catch::Contains("cluster"));
+    CHECK(of_others.empty());
 }
 
 TEST_CASE("a rank that hangs before the first step is missed early", "[ranks]") {

@@ -82,6 +82,7 @@ expect "one rank exchanges nothing" misused "--ranks N"
 HEADSCOPE_THREADS=64 run train --output dashed --ranks 2 --device cpu --epochs 0.02 -- data/ranked.json
 expect "ranks start with words behind --, too" ended_with 0
 expect "too many threads are warned of" complains "warning: 2 ranks compute with 128 threads on "
+expect "replaced limits are told once" [ "$(grep -c '^limits: ' err)" -eq 1 ]
 "$headscope" train data/ranked.json --output closed --ranks 2 --device cpu --steps 1 --json 2>err | true
 code=${PIPESTATUS[0]}
 expect "a closed output is no error of a rank" [ "$code-$(grep -c '^headscope: ' err)" = 1-0 ]

@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/command.h"
 #include "model/config.h"
 #include "support/check.h"
 #include "support/usage_error.h"
@@ -37,7 +36,7 @@ void adapt_cooldown(const ConfigOptions& options, RunConfig& config) {
 }
 
 // Any limit of the command line replaces all of the configuration's, since one that stayed might end the run first.
-void replace_limits(const ConfigOptions& options, RunConfig& config) {
+void replace_limits(const ConfigOptions& options, RunConfig& config, const Log& note) {
     if (!options.steps && !options.epochs && !options.tokens && !options.minutes) {
         return;
     }
@@ -60,8 +59,8 @@ void replace_limits(const ConfigOptions& options, RunConfig& config) {
     replace("--tokens", "tokens", options.tokens);
     replace("--minutes", "minutes", options.minutes);
     if (!gone.empty()) {
-        log_line(fmt::format("limits: {}; the {} of the configuration no longer apply", fmt::join(now, " or "),
-                             fmt::join(gone, " and ")));
+        note(fmt::format("limits: {}; the {} of the configuration no longer apply", fmt::join(now, " or "),
+                         fmt::join(gone, " and ")));
     }
 }
 
@@ -72,8 +71,8 @@ void set_learning_rate(double highest, RunConfig& config) {
     config.set_by("--learning-rate", "training.learning_rate_scale", highest / schedule(warmup));
 }
 
-void apply(const ConfigOptions& options, RunConfig& config) {
-    replace_limits(options, config);
+void apply(const ConfigOptions& options, RunConfig& config, const Log& note) {
+    replace_limits(options, config, note);
     if (options.learning_rate) {
         set_learning_rate(*options.learning_rate, config);
     }
@@ -112,7 +111,7 @@ void apply(const ConfigOptions& options, RunConfig& config) {
 
 }  // namespace
 
-TrainingRequest request_of(const TrainOptions& options) {
+TrainingRequest request_of(const TrainOptions& options, const Log& note) {
     ConfigOptions given = options.given;
     if (options.overfit) {  // the limits are those of a run
         given.steps = given.tokens = std::nullopt;
@@ -134,7 +133,7 @@ TrainingRequest request_of(const TrainOptions& options) {
             given.config.empty() ? RunConfig::of_run(options.output) : RunConfig::read(given.config, given.data);
     }
     (options.resume || options.finish ? request.inputs.config : request.inputs.files).add(given.config);
-    request.adjust = [given = std::move(given)](RunConfig& config) { apply(given, config); };
+    request.adjust = [given = std::move(given), note](RunConfig& config) { apply(given, config, note); };
     return request;
 }
 

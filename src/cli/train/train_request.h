@@ -6,7 +6,8 @@
 
 namespace headscope {
 
-// Reads the configuration, from its file or from the run in `output`, unless there are texts.
-TrainingRequest request_of(const TrainOptions& options);
+// Reads the configuration, from its file or from the run in `output`, unless there are texts. `note` gets what the user
+// should know of the options.
+TrainingRequest request_of(const TrainOptions& options, const Log& note);
 
 }  // namespace headscope

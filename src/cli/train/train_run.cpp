@@ -39,7 +39,7 @@ namespace fs = std::filesystem;
 // A training that leaves no files behind.
 struct Attempt {
     // `needs_data`: whether it is an error if there is none.
-    Attempt(const TrainOptions& options, const Log& say, bool needs_data) : job(request_of(options), say) {
+    Attempt(const TrainOptions& options, const Log& say, bool needs_data) : job(request_of(options, say), say) {
         backend = open_device(options.common.device(), options.common.open);
         job.use(*backend);
         if (!job.has_config()) {
@@ -161,7 +161,7 @@ void train(const TrainOptions& options, Terminal& terminal, Communicator& ranks)
     if (ranks.leads()) {
         require_output(options.output, options.resume, options.finish ? Purpose::Finish : Purpose::Train);
     }
-    TrainingRequest request = request_of(options);
+    TrainingRequest request = request_of(options, say);
     request.ranks = &ranks;
     request.program = version_line("headscope");
     TrainingJob job(std::move(request), say);
