@@ -36,6 +36,7 @@ const std::vector<std::string>& known() {
                                   "LP_NATIVE_VECTOR_WIDTH",
                                   "MPI_LOCALRANKID",
                                   "NO_COLOR",
+                                  "OMPI_COMM_WORLD_RANK",
                                   "OMPI_COMM_WORLD_SIZE",
                                   "PMIX_RANK",
                                   "PMI_RANK",

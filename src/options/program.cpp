@@ -5,10 +5,13 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <exception>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -24,6 +27,7 @@
 #include "options/terminal.h"
 #include "options/version.h"
 #include "parallel/communicator.h"
+#include "parallel/mpi_launcher.h"
 #include "support/check.h"
 #include "support/usage_error.h"
 
@@ -65,6 +69,14 @@ void run(CLI::App& app, const std::vector<const char*>& words, const std::functi
     finish_output();
 }
 
+void log_failure(const std::string& message) {
+    constexpr std::chrono::seconds kForTheFirst(3);
+    if (terminal_style().follows) {  // if the first one fails, too, the launcher ends this process
+        std::this_thread::sleep_for(kForTheFirst);
+    }
+    log_error("headscope: " + message);
+}
+
 }  // namespace
 
 OpenOptions start_program(const char* const* environment) {
@@ -75,12 +87,16 @@ OpenOptions start_program(const char* const* environment) {
         log_line(fmt::format("headscope: {} begins with a byte order mark, which was removed", name));
     });
     on_terminal_input([] { log_line("headscope: reading from the terminal; Ctrl-D ends"); });
-    for (const std::string& message : misspelt_variables(environment)) {
-        log_error("headscope: " + message);
-    }
     OpenOptions open{
         .settings = read_environment(environment),
         .diagnostics = Diagnostics([](Severity, const std::string& text) { log_line("headscope: " + text); })};
+    const std::optional<MpiLauncher> launcher = mpi_launcher(open.settings);
+    terminal_style().follows = launcher && launcher->rank > 0;
+    for (const std::string& message : misspelt_variables(environment)) {
+        if (!terminal_style().follows) {
+            log_error("headscope: " + message);
+        }
+    }
     terminal_style().no_color = !open.settings.get("NO_COLOR").empty() || open.settings.get("TERM") == "dumb";
     return open;
 }
@@ -110,14 +126,16 @@ int run_program(CLI::App& app, const std::vector<const char*>& words, const std:
     } catch (const OtherRankFailed&) {  // which says why
         return 1;
     } catch (const UsageError& error) {
-        log_error(fmt::format("headscope: {}", error.what()));
+        if (!terminal_style().follows) {  // all have the same command line
+            log_error(fmt::format("headscope: {}", error.what()));
+        }
         return kUsageExit;
     } catch (const MissingFile& error) {
-        log_error("headscope: " + missing_file(error, app));
+        log_failure(missing_file(error, app));
     } catch (const Error& error) {
-        log_error(fmt::format("headscope: {}", error.what()));
+        log_failure(error.what());
     } catch (const std::exception& error) {
-        log_error(fmt::format("headscope: internal error: {}", error.what()));
+        log_failure(fmt::format("internal error: {}", error.what()));
     }
     return 1;
 }

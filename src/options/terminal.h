@@ -15,6 +15,9 @@ struct TerminalStyle {
     bool verbose = false;  // details, too
     Colours colours = Colours::Auto;
     bool no_color = false;  // NO_COLOR or a dumb terminal: no colours by default
+    // One of the processes that a launcher started, but not the first, which says for all what is wrong before they
+    // know each other.
+    bool follows = false;
 };
 TerminalStyle& terminal_style();
 

@@ -55,8 +55,17 @@ std::optional<MpiLauncher> found(const Settings& settings) {
 }  // namespace
 
 std::optional<MpiLauncher> mpi_launcher(const Settings& settings) {
-    const std::optional<MpiLauncher> launcher = found(settings);
-    return launcher && launcher->ranks != 1 ? launcher : std::nullopt;
+    std::optional<MpiLauncher> launcher = found(settings);
+    if (!launcher || launcher->ranks == 1) {
+        return std::nullopt;
+    }
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+        if (settings.has(name)) {
+            launcher->rank = number(settings, name);
+            break;
+        }
+    }
+    return launcher;
 }
 
 }  // namespace headscope

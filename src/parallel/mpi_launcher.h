@@ -15,6 +15,7 @@ struct MpiLauncher {
     int ranks = 0;             // as it says; 0 if it does not
     Abi first = Abi::OpenMpi;  // the module to try first
     bool others = false;       // the other ABI's will do, too
+    int rank = 0;              // of this process
 };
 
 // By the variables that launchers set for each process. None if it says that there is one rank: such a process needs no

@@ -77,6 +77,13 @@ TEST_CASE("a launcher is known by its variables", "[mpi][launcher]") {
     CHECK(mpi_launcher(with({{"PMIX_RANK", "0"}}))->others);
 }
 
+TEST_CASE("a process knows its rank before MPI starts", "[mpi][launcher]") {
+    CHECK(mpi_launcher(with({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}}))->rank == 3);
+    CHECK(mpi_launcher(kMpich)->rank == 1);
+    CHECK(mpi_launcher(with({{"PMIX_RANK", "2"}}))->rank == 2);
+    CHECK(mpi_launcher(with({{"SLURM_PROCID", "1"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "4"}}))->rank == 1);
+}
+
 TEST_CASE("a process alone needs no MPI", "[mpi][launcher]") {
     CHECK_FALSE(mpi_launcher({}));
     CHECK_FALSE(mpi_launcher(with({{"OMPI_COMM_WORLD_SIZE", "1"}})));

@@ -34,6 +34,16 @@ for mpi in "${mpis[@]}"; do
     launch 2 train --output "$mpi" --resume --ranks 4
     expect "$mpi: the launcher says how many ranks there are" told "--ranks is 4, and the launcher has started 2"
     expect "$mpi: which is an error of the command line" [ "$code" -eq 2 ]
+    launch 2 train --output no
+    expect "$mpi: an error before MPI starts is said once" told "nothing to train on"
+    launch 2 train data/ranked.json --output no --steps 0
+    expect "$mpi: and options out of range" told "--steps"
+    if [ "$mpi" = openmpi ]; then  # MPICH's mpirun does not end the others
+        launch 2 train none --output no
+        expect "$mpi: unknown configurations are said once" told "none"
+        HEADSCOPE_MPI_MODULES=/none launch 2 train data/ranked.json --output no
+        expect "$mpi: and so are missing modules" told "/none"
+    fi
     launch 2 train data/none.json --output no
     expect "$mpi: a missing configuration is said once" told "data/none.json"
     launch 2 train data/ranked.json --output one
