@@ -12,6 +12,7 @@
 #include "options/option_values.h"
 #include "parallel/crowding.h"
 #include "parallel/local_communicator.h"
+#include "parallel/mpi_launcher.h"
 #include "parallel/mpi_ranks.h"
 #include "parallel/shards.h"
 #include "registry/device_list.h"
@@ -169,6 +170,13 @@ void run_processes(const RankOptions& options, const std::vector<std::string>& d
 }
 
 }  // namespace
+
+void require_alone(const char* option, const Settings& settings) {
+    if (const std::optional<MpiLauncher> launcher = mpi_launcher(settings)) {
+        throw UsageError(fmt::format("{} is for one process, and {} has started several ({}): start one without it",
+                                     option, launcher->name, launcher->sign));
+    }
+}
 
 std::vector<CLI::Option*> RankOptions::add(CLI::App& app) {
     constexpr std::uint64_t kWeek = 7 * 24 * 3600;

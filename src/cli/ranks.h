@@ -30,6 +30,9 @@ struct RankOptions {
     std::vector<CLI::Option*> add(CLI::App& command);
 };
 
+// UsageError if a launcher has started this process as one of several: `option` is for one.
+void require_alone(const char* option, const Settings& settings);
+
 // What a rank does: with one device in the options, and how often the ranks were started before.
 using RankWork = std::function<void(const CommonOptions& common, Communicator& ranks, int attempt)>;
 

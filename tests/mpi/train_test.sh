@@ -38,6 +38,8 @@ for mpi in "${mpis[@]}"; do
     expect "$mpi: an error before MPI starts is said once" told "nothing to train on"
     launch 2 train data/ranked.json --output no --steps 0
     expect "$mpi: and options out of range" told "--steps"
+    launch 2 train data/ranked.json --output no --dry-run
+    expect "$mpi: what one process does is refused" told "--dry-run is for one process"
     if [ "$mpi" = openmpi ]; then  # MPICH's mpirun does not end the others
         launch 2 train none --output no
         expect "$mpi: unknown configurations are said once" told "none"

@@ -186,6 +186,7 @@ void run_trainings(const std::string& kind, const ExperimentFlags& flags, const 
         }
     };
     if (flags.dry_run) {
+        require_alone("--dry-run", flags.common.open.settings);
         say_remarks();
         print_plan(flags, base, trainings.trials());
         return;

@@ -214,11 +214,15 @@ void go_on(TrainOptions& options) {
 void run_training(const TrainOptions& options) {
     listen_for_stop();
     Terminal terminal;
+    const Settings& settings = options.common.open.settings;
     if (options.dry_run) {
+        require_alone("--dry-run", settings);
         describe(options, terminal);
     } else if (options.show_labels > 0) {
+        require_alone("--show-labels", settings);
         print_labels(options, terminal);
     } else if (options.overfit) {
+        require_alone("--overfit-one-batch", settings);
         overfit(options, terminal);
     } else {
         run_on_ranks(options.ranks, options.common, [&](const CommonOptions& common, Communicator& ranks, int attempt) {
