@@ -16,6 +16,7 @@
 #include "io/strict_json.h"
 #include "support/check.h"
 #include "train/config_changes.h"
+#include "train/ranked_start.h"
 #include "train/run_config.h"
 
 namespace headscope {
@@ -48,6 +49,7 @@ void require_comparable(const TrainConfig& config) {
 Experiment::Experiment(std::string kind, nlohmann::json base, ExperimentOptions options)
     : options_(std::move(options)) {
     if (!ranks().leads()) {
+        tell_start(ranks(), {}, options_.folder);
         ranks().meet();
         return;
     }
@@ -61,6 +63,9 @@ Experiment::Experiment(std::string kind, nlohmann::json base, ExperimentOptions 
     }
     require_unused(options_.folder);
     held_.emplace(options_.folder, options_.say);
+    if (ranks().size() > 1) {
+        tell_start(ranks(), {}, options_.folder);  // they see it
+    }
     const TrainingData data = prepare_training_data(config, path(kTokenizerFolder), {.reuse = begun}, options_.say);
     identity["data"] = {{"train", fmt::format("{:016x}", data.fingerprint())},
                         {"development", fmt::format("{:016x}", data.valid->fingerprint())}};

@@ -14,6 +14,14 @@ launch() { # RANKS ARGUMENTS..
     timeout -k 5 100 "$mpirun" -np "$1" "$headscope" "${@:2}" >out 2>err
     code=$?
 }
+launch_apart() { # ARGUMENTS.., of two ranks in folders of their own
+    rm -rf own-0 own-1
+    mkdir own-0 own-1
+    # shellcheck disable=SC2016 # expanded by the ranks
+    timeout -k 5 100 "$mpirun" -np 2 bash -c 'cd "own-${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && exec "$@"' _ \
+        "$headscope" "$@" >out 2>err
+    code=$?
+}
 finished() { ended_with 0 || { [ "$code" -eq 14 ] && [ "$mpi" = mpich ]; }; }  # see docs/mpi.md
 # One line of the program's own; launchers add theirs.
 told() { [ "$code" -ne 0 ] && [ "$(grep -c '^headscope: ' err)" -eq 1 ] && complains "$1"; }
@@ -58,5 +66,7 @@ for mpi in "${mpis[@]}"; do
     expect "$mpi: whose models are those of one rank" \
         same rows-one/base-s2/model/model.safetensors "rows-$mpi/base-s2/model/model.safetensors"
     expect "$mpi: and rank 0 tells of all" eval 'jq -e ".rows[0].ours.trials | length == 2" out >/dev/null'
+    launch_apart experiment table3 --data ../data --config ../data/row.json --rows base --seeds 1 --output rows
+    expect "$mpi: ranks that do not share the folder of an experiment are told so" told "does not see the files of"
 done
 finish "headscope trains the same weights under ${mpis[*]}"
