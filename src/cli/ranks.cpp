@@ -53,26 +53,6 @@ std::string card_of(const std::string& wanted, std::size_t rank, const OpenOptio
     return cards[rank % cards.size()];
 }
 
-// One for each rank of a machine.
-std::vector<std::string> devices_of_ranks(const std::optional<int>& wanted, const CommonOptions& common) {
-    std::vector<std::string> devices = asked_devices(common.device(), common.open);
-    const auto count = static_cast<std::size_t>(wanted.value_or(static_cast<int>(devices.size())));
-    if (devices.size() == 1 && count > 1) {
-        const std::string one = devices.front();
-        devices.clear();
-        for (std::size_t rank = 0; rank < count; ++rank) {
-            devices.push_back(card_of(one, rank, common.open));
-        }
-    }
-    if (devices.size() != count) {
-        throw UsageError(
-            fmt::format("--ranks {} and --device name different numbers: {} ({}); name one device for "
-                        "each rank, or one for all",
-                        count, counted(devices.size(), "device"), fmt::join(devices, ", ")));
-    }
-    return devices;
-}
-
 // Ranks on the CPU share its processors.
 void share_threads(const std::vector<std::string>& devices, OpenOptions& open) {
     const auto cpus = static_cast<int>(std::ranges::count_if(devices, is_cpu));
@@ -170,6 +150,25 @@ void run_processes(const RankOptions& options, const std::vector<std::string>& d
 }
 
 }  // namespace
+
+std::vector<std::string> devices_of_ranks(const std::optional<int>& wanted, const CommonOptions& common) {
+    std::vector<std::string> devices = asked_devices(common.device(), common.open);
+    const auto count = static_cast<std::size_t>(wanted.value_or(static_cast<int>(devices.size())));
+    if (devices.size() == 1 && count > 1) {
+        const std::string one = devices.front();
+        devices.clear();
+        for (std::size_t rank = 0; rank < count; ++rank) {
+            devices.push_back(card_of(one, rank, common.open));
+        }
+    }
+    if (devices.size() != count) {
+        throw UsageError(
+            fmt::format("--ranks {} and --device name different numbers: {} ({}); name one device for "
+                        "each rank, or one for all",
+                        count, counted(devices.size(), "device"), fmt::join(devices, ", ")));
+    }
+    return devices;
+}
 
 void require_alone(const char* option, const Settings& settings) {
     if (const std::optional<MpiLauncher> launcher = mpi_launcher(settings)) {

@@ -30,6 +30,9 @@ struct RankOptions {
     std::vector<CLI::Option*> add(CLI::App& command);
 };
 
+// The device of each rank of this machine: `wanted` of them, or as many as are named. UsageError if the two differ.
+std::vector<std::string> devices_of_ranks(const std::optional<int>& wanted, const CommonOptions& common);
+
 // UsageError if a launcher has started this process as one of several: `option` is for one.
 void require_alone(const char* option, const Settings& settings);
 

@@ -63,6 +63,8 @@ run train data/ranked.json --output no --ranks 2 --network 10 --dry-run
 expect "a network has two numbers" misused "--network" "'10' is no network" "such as 12.5,20"
 run train data/ranked.json --output no --ranks 8 --network 10,5 --dry-run
 expect "more ranks than shards are an error of --dry-run, too" refused "\"training.shards\" (4) is less"
+run train data/ranked.json --output no --ranks 3 --device cpu,cpu --dry-run
+expect "and so are other numbers of devices" misused "--ranks 3" "2 devices"
 run train data/ranked.json --output no --rank-of 3,1
 expect "only the program starts ranks" refused "describes no rank"
 

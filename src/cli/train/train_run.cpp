@@ -88,9 +88,9 @@ std::string json_of(const DescribedTraining& described, const std::string& devic
 // --dry-run, which measures on the first of several devices.
 void describe(TrainOptions options, Terminal& terminal) {
     if (const CommonOptions& common = options.common;
-        names_several(asked_device(common.device(), common.open.settings))) {
-        const std::vector<std::string> devices = asked_devices(common.device(), common.open);
-        options.ranks.count = options.ranks.count.value_or(static_cast<int>(devices.size()));
+        options.ranks.count || names_several(asked_device(common.device(), common.open.settings))) {
+        const std::vector<std::string> devices = devices_of_ranks(options.ranks.count, common);
+        options.ranks.count = static_cast<int>(devices.size());
         options.common.devices = {devices.front()};
     }
     if (!options.network.empty() && options.ranks.count.value_or(1) == 1) {
