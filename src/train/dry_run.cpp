@@ -214,10 +214,13 @@ std::string steps_text(const TrainConfig& config, const ModelConfig& model, doub
                                                       : fmt::format("in blocks of {}", t.max_length));
 }
 
-// "on 4 ranks: 25 ms of computing and 44 ms of exchanging 252 MB a step: 1.9 times as fast as one".
+// "memory and time of a step above ..\non 4 such devices: 25 ms of computing and 44 ms of exchanging 252 MB a step: 1.9
+// times as fast as one".
 std::string ranks_text(const RankedSteps& ranked, double seconds, double bytes, const DescribedTraining& described) {
-    const std::string each =
-        fmt::format("on {} such devices: {:.3g} ms of computing", ranked.ranks, 1e3 * seconds / ranked.ranks);
+    const std::string each = fmt::format(
+        "memory and time of a step above are those of one device that takes all of it, not of a rank, which "
+        "takes some shards\non {} such devices: {:.3g} ms of computing",
+        ranked.ranks, 1e3 * seconds / ranked.ranks);
     const double megabytes = bytes / 1e6;
     if (!described.exchange_seconds) {
         return fmt::format(

@@ -72,6 +72,7 @@ expect "only the program starts ranks" refused "describes no rank"
 run train data/ranked.json --output no --device cpu,cpu --network 0.001,0 --dry-run
 expect "--dry-run says what the exchange takes" says "on 2 such devices: "
 expect "and whether it pays" says "so one is faster"
+expect "and what was not measured" says "memory and time of a step above are those of one device"
 run train data/ranked.json --output no --ranks 2 --network 0.1,250 --dry-run --json
 # 2 * 250 us, and half of 4 bytes of each parameter twice at 0.1 GB/s.
 expect "by the model of the documentation" holds '(.exchange_seconds - (0.0005 + .parameters * 4 / 1e8)) | fabs < 2e-6'
