@@ -21,8 +21,8 @@ Headscope: the Transformer on every GPU, with heads you can see.
   ./do demo             build, translate, complete and fill in text on every device, draw attention figures (--preset ci)
   ./do test [NAME..]    build and run all tests, or only these (ctest -N lists them; --preset debug; --for PATH adds those
                         that a change of a file or folder can break; --turn 1/5 runs a fifth of those that take long)
-  ./do check [PART..]   the longer checks: format shell docs agreement bleu onnx import digits cpuonly shared sanitize
-                        threads validation conform amd intel nvidia swiftshader subgroups plain emulation kit
+  ./do check [PART..]   the longer checks: format shell docs manifest agreement bleu onnx import digits cpuonly shared
+                        sanitize threads validation conform amd intel nvidia swiftshader subgroups plain emulation kit
                         cuda stop damage window mutants tidy fuzz trixie
   ./do bench [ARGS..]   build and run headscope bench
   ./do build            build only: build/release/headscope (--all: also the tests; --preset debug)
@@ -39,6 +39,7 @@ Commands can be repeated: finished work is not repeated, and the network is used
   HEADSCOPE_ONNX_NODE_TESTS=FOLDER  ONNX's node tests for check onnx; default: written by PyPI's onnx package
   HEADSCOPE_IMPORT_KITS='A:B'       folders of models for check import, which also runs their check.sh
   HEADSCOPE_IMPORT_PYTHON=PYTHON    with transformers and ctranslate2; default: a virtual environment made by PyPI
+  HEADSCOPE_MANIFEST_PYTHON=PYTHON  an interpreter with check manifest's packages; default: python3
   HEADSCOPE_HELD_OUT=FILE.tsv       text for check agreement, 500 lines or more; default: assets/configs/en-de-test.tsv
   HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda
   HEADSCOPE_STOP_SECONDS=N          duration of check stop; default: 600

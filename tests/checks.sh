@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # ./do sets MODEL, HEADSCOPE and PACKAGES
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
-readonly CHECKS=(format shell docs agreement bleu onnx import digits cpuonly shared sanitize threads validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop damage window mutants tidy fuzz trixie)
+readonly CHECKS=(format shell docs manifest agreement bleu onnx import digits cpuonly shared sanitize threads validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop damage window mutants tidy fuzz trixie)
 # Exit code of a check that was skipped because a requirement is missing.
 readonly SKIPPED=77
 
@@ -16,6 +16,15 @@ check_docs() { docs; }
 skip() {
     printf 'SKIPPED: %s\n' "$@"
     exit "$SKIPPED"
+}
+
+# The example for Kubernetes fits the published schemas.
+check_manifest() {
+    local python=${HEADSCOPE_MANIFEST_PYTHON:-python3}
+    "$python" -c 'import jsonschema, kubernetes_validate, yaml' 2>/dev/null ||
+        skip "this needs kubernetes-validate, jsonschema and PyYAML of PyPI: install them in a virtual environment, then" \
+            "HEADSCOPE_MANIFEST_PYTHON=PYTHON ./do check manifest"
+    "$python" tests/scaling/check_manifest.py assets/scaling/mpijob.yaml
 }
 
 # Greedy translations of held-out text on Vulkan and the CPU are identical, except for ties, which are listed.
