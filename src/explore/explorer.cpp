@@ -40,6 +40,19 @@ std::vector<float> rows_of(Backend& backend, const Tensor& x, int head, std::int
     return to_host<float>(backend, x.narrow(1, head - 1, 1).narrow(2, 0, rows));
 }
 
+// One head's column of a table [distances, heads]; empty if there is none.
+std::vector<float> distances_of(Backend& backend, const Tensor& table, int head) {
+    std::vector<float> column;
+    if (table.defined()) {
+        const std::vector<float> all = to_host<float>(backend, table);
+        const auto heads = static_cast<std::size_t>(table.dim(1));
+        for (std::size_t at = static_cast<std::size_t>(head) - 1; at < all.size(); at += heads) {
+            column.push_back(all[at]);
+        }
+    }
+    return column;
+}
+
 // Fills in the fields that come from the request.
 Exploration labelled(Exploration exploration, const ExploreRequest& request) {
     exploration.source = request.source;
@@ -203,16 +216,21 @@ Importance Explorer::importance(const ExploreRequest& request, const ImportanceP
 }
 
 NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& site, int head) const {
-    NeuronView view{.site = site, .head = head};
+    return neurons(request, site, head, head).front();
+}
+
+std::vector<NeuronView> Explorer::neurons(const ExploreRequest& request, const AttentionSite& site, int first,
+                                          int last) const {
+    NeuronView common{.site = site, .head = first};
     const CheckedRequest checked = check_request_with_target(translator_, request);
-    const std::string missing = missing_head(model().config, site, head);
-    view.problem = checked.problem.empty() ? missing : checked.problem;
-    if (view.problem.empty() && model().config.attention.score == AttentionScore::Additive) {
-        view.problem =
+    const std::string missing = missing_head(model().config, site, last);
+    common.problem = checked.problem.empty() ? missing : checked.problem;
+    if (common.problem.empty() && model().config.attention.score == AttentionScore::Additive) {
+        common.problem =
             "the numbers of a neuron are those of dot products; this model's \"attention.score\" is \"additive\"";
     }
-    if (!view.problem.empty()) {
-        return view;
+    if (!common.problem.empty()) {
+        return {common};
     }
     ProjectionCollector collector(site);
     EditingObserver observer(checked.edits, checked.source_length, &collector);
@@ -223,25 +241,25 @@ NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& 
     }
     const std::int64_t source_length = checked.source_length + checked.source_pads;
     const auto target_length = static_cast<std::int64_t>(target_in_ids(model().config, *checked.target).size());
-    view.queries = site.kind == AttentionKind::EncoderSelf ? source_length : target_length;
-    view.keys = site.kind == AttentionKind::DecoderSelf ? target_length : source_length;
-    view.d_k = collector.seen.queries.dim(3);
-    view.causal = site.kind == AttentionKind::DecoderSelf;
-    view.pads = view.causal ? 0 : checked.source_pads;
-    view.edited = std::any_of(checked.edits.begin(), checked.edits.end(),
-                              [&](const AttentionEdit& edit) { return edit.site == site && edit.head == head; });
-    view.scale = collector.seen.scale;
-    view.q = rows_of(backend_, collector.seen.queries, head, view.queries);
+    common.queries = site.kind == AttentionKind::EncoderSelf ? source_length : target_length;
+    common.keys = site.kind == AttentionKind::DecoderSelf ? target_length : source_length;
+    common.d_k = collector.seen.queries.dim(3);
+    common.causal = site.kind == AttentionKind::DecoderSelf;
+    common.pads = common.causal ? 0 : checked.source_pads;
+    common.scale = collector.seen.scale;
     const auto of_group = static_cast<int>(collector.seen.queries.dim(1) / collector.seen.keys.dim(1));
-    view.k = rows_of(backend_, collector.seen.keys, (head - 1) / of_group + 1, view.keys);
-    if (const Tensor& table = collector.seen.by_distance; table.defined()) {
-        const std::vector<float> all = to_host<float>(backend_, table);
-        const auto heads = static_cast<std::size_t>(table.dim(1));
-        for (std::size_t at = static_cast<std::size_t>(head) - 1; at < all.size(); at += heads) {
-            view.by_distance.push_back(all[at]);
-        }
+    std::vector<NeuronView> views;
+    for (int head = first; head <= last; ++head) {
+        NeuronView view = common;
+        view.head = head;
+        view.edited = std::any_of(checked.edits.begin(), checked.edits.end(),
+                                  [&](const AttentionEdit& edit) { return edit.site == site && edit.head == head; });
+        view.q = rows_of(backend_, collector.seen.queries, head, view.queries);
+        view.k = rows_of(backend_, collector.seen.keys, (head - 1) / of_group + 1, view.keys);
+        view.by_distance = distances_of(backend_, collector.seen.by_distance, head);
+        views.push_back(std::move(view));
     }
-    return view;
+    return views;
 }
 
 std::vector<std::int32_t> output_of(const Exploration& exploration) {

@@ -34,6 +34,9 @@ public:
 
     // Queries and keys of one head (from 1) while the target is read. Requires one, except of a masked language model.
     NeuronView neuron(const ExploreRequest& request, const AttentionSite& site, int head) const;
+    // The same of heads `first` to `last` in one pass. After an error a single view, which has the problem.
+    std::vector<NeuronView> neurons(const ExploreRequest& request, const AttentionSite& site, int first,
+                                    int last) const;
 
 private:
     Exploration search(const CheckedRequest& request, const Progress& progress) const;

@@ -111,6 +111,19 @@ TEST_CASE("The weights are the softmax of the scaled products of queries and key
     CHECK_FALSE(tiny.explorer.neuron(request, {AttentionKind::DecoderSelf, 0}, 2).edited);
     CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, 9).problem, Contains("got 9"));
     CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 7}, 1).problem, Contains("got 8"));
+    const std::vector<NeuronView> several = tiny.explorer.neurons(request, {AttentionKind::Cross, 0}, 2, 4);
+    REQUIRE(several.size() == 3);
+    for (const NeuronView& view : several) {
+        const NeuronView alone = tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, view.head);
+        CHECK(view.q == alone.q);
+        CHECK(view.k == alone.k);
+        CHECK(view.by_distance == alone.by_distance);
+        CHECK(view.edited == (view.head == 2));
+    }
+    CHECK(several[2].head == 4);
+    const std::vector<NeuronView> missing = tiny.explorer.neurons(request, {AttentionKind::Cross, 0}, 2, 9);
+    CHECK(missing.size() == 1);
+    CHECK_THAT(missing.front().problem, Contains("got 9"));
     config.attention.score = AttentionScore::Additive;
     CHECK_THAT(TinyExplorer(device, config).explorer.neuron(request, {AttentionKind::Cross, 0}, 1).problem,
                Contains("\"attention.score\" is \"additive\""));
