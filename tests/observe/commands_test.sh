@@ -138,6 +138,47 @@ expect "an unknown site is explained" refused "encoder.nrm" "encoder.norm"
 run attention --text 'The cat sleeps.' --saliency --precision i8
 expect "saliency needs float32" refused "f32"
 
+# The page of all heads; tests/figures/page_test.py opens it in a browser.
+data() { sed -n 's/.*id="data">\(.*\)<\/script>$/\1/p' "$1"; }
+has() { data "$1" | jq -e "$2" >/dev/null; }
+run attention --text 'The cat sleeps.' --page -o heads.html
+expect "a page has every head of all kinds" \
+    has heads.html '[.kinds[] | [.kind, (.layers | length), (.layers[0].heads | length)]] == [["encoder", 6, 8], ["decoder", 3, 8], ["cross", 3, 8]]'
+expect "and its queries and keys" has heads.html '(.neurons | length) == 96 and all(.neurons[]; .d_k == 32)'
+expect "words are joined at first" has heads.html '.join_words and .kinds[0].keys.words[0] == ["The", 0, 1]'
+run attention --text 'The cat sleeps.' --page -o - --format html
+expect "also on standard output" same out heads.html
+run attention --text 'The cat sleeps.' --page --pieces --title 'A <cat>' --caption 'en-de' --palette okabe-ito -o titled.html
+expect "with a title, a caption and colours of its own" \
+    eval 'grep -q "<h1>A &lt;cat&gt;</h1>" titled.html && has titled.html ".caption == \"en-de\" and (.join_words | not) and .colours.light.heads[0] == \"#0072b2\""'
+run attention --text 'The cat sleeps.' --target 'Die Katze.' --pads 2 --page -o padded.html
+expect "of a given target, with pads" has padded.html '.kinds[0].keys.pieces[-1][0] == "<pad>" and .kinds[2].queries.words[1][0] == "Katze"'
+run attention --text 'The cat sleeps.' --pads 2 --page -o padded.html
+expect "pads need a target" misused "--pads with --page needs --target"
+run attention -m "$repository/assets/models/en-causal" --text 'The weather' --page -o causal.html
+expect "of a prompt" has causal.html '[.kinds[].kind] == ["decoder"] and (.neurons | length) == 24'
+run attention -m "$repository/assets/models/en-causal" --text 'The weather' --max-tokens 5 --page -o continued.html
+pieces_in() { data "$1" | jq '.kinds[0].keys.pieces | length'; }
+expect "and its continuation" [ "$(pieces_in continued.html)" -gt "$(pieces_in causal.html)" ]
+run attention -m "$repository/assets/models/en-masked" --text 'The [MASK] sleeps.' --page -o masked.html
+expect "and of a text with a mask" has masked.html '[.kinds[].kind] == ["encoder"] and (.kinds[0].keys.words | map(.[0]) | index("[MASK]")) != null'
+for name in heads.svg heads.json heads; do
+    run attention --text 'The cat sleeps.' --page -o $name
+    expect "a page is no $name" misused "$([ $name = heads ] && echo "unknown format" || echo "give -o FILE.html")"
+done
+run attention --text 'The cat sleeps.' --page
+expect "a page needs a file" misused "give -o FILE.html"
+for other in '--kind cross' '--layer 2' '--heads 1' '--find structure' '--word cat' '--position 1' --no-special --matrix --all-heads \
+    --saliency --lens --overview '--least 0.1' '--top 1' --numbers '--theme dark' '--text-size 12' '--scale 1'; do
+    # shellcheck disable=SC2086 # an option and its value
+    run attention --text 'The cat sleeps.' --page $other -o other.html
+    expect "a page has everything, so $other is refused" misused "--page" "${other%% *}"
+done
+run attention --text 'The cat sleeps.' --page --json
+expect "and is no JSON" misused "--page" "--json"
+run attention --corpus pairs.tsv --page -o corpus.html
+expect "nor of many sentences" misused "--page" "--corpus"
+
 run attention -m "$repository/assets/models/en-causal" --find induction -o - --format json
 expect "heads of induction are looked for in random words that stand twice" eval 'complains "random words twice: " && complains "from repeated tokens on what followed them before"'
 run attention -m "$repository/assets/models/en-causal" --all-heads --sort induction

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include "cli/look/attention_corpus.h"
 #include "cli/look/attention_inside.h"
 #include "cli/look/attention_options.h"
+#include "cli/look/attention_page.h"
 #include "cli/opened_engine.h"
 #include "io/atomic_file.h"
 #include "io/input_files.h"
@@ -126,11 +128,15 @@ void show_attention(AttentionOptions options) {
     if ((!options.picture.title.empty() || !options.picture.caption.empty()) && format.picture == nullptr) {
         throw UsageError("--title and --caption are for a picture: give -o FILE.svg");
     }
+    if (options.page && (format.picture == nullptr || std::string_view(format.picture->name) != "html")) {
+        throw UsageError("--page writes a page for a browser: give -o FILE.html");
+    }
     const AttentionSelection& chosen = options.request.selection;
     if (figure.numbers && chosen.words.empty() && chosen.positions.empty() && options.find.empty()) {
         throw UsageError("--numbers are those of a chosen word: give --word, --position or --find");
     }
     std::string bytes = looks_inside(options)    ? look_inside(options, format)
+                        : options.page           ? look_at_page(options)
                         : options.corpus.empty() ? look_at_sentence(options, format)
                                                  : look_at_sentences(options, format);
     if (format.json) {

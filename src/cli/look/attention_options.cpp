@@ -29,6 +29,7 @@ constexpr const char* kExamples =
     "Without -o a table says what each head looks at most, --matrix all weights of a head, --all-heads every head's\n"
     "statistics. Layers, heads and positions count from 1.\n"
     "Without --target the decoder's attention is that of the model's own translation.\n"
+    "--page writes every head and its queries and keys as one page, which needs no network: -o FILE.html.\n"
     "A causal language model reads the text as a prompt, and with --max-tokens also its continuation. A masked one\n"
     "reads it with each [MASK] as a masked token.\n\n"
     "--find looks for heads in every layer (or in --layer) by a rule, and draws them:\n"
@@ -68,6 +69,7 @@ constexpr const char* kExamples =
     "  headscope attention --text 'The cat sleeps because it is tired.' --find anaphora=it --word it -o it.svg\n"
     "  headscope attention --text 'The cat sleeps.' --all-heads --sort distance --theme dark -o heads.png\n"
     "  headscope attention --text 'The cat sleeps.' --layer 2 --heads 3 --matrix -o matrix.svg\n"
+    "  headscope attention --text 'The cat sleeps.' --page -o heads.html\n"
     "  headscope attention --text 'The cat sleeps.' --json\n"
     "  headscope attention --text 'The cat sleeps.' --target 'Die Katze schläft.' --kind decoder -o cat.svg\n"
     "  headscope attention --text 'The cat sleeps.' --saliency\n"
@@ -239,6 +241,19 @@ void add_look_options(CLI::App& command, AttentionOptions& options) {
     options.common.add_json(command)->excludes(output)->excludes(format);
 }
 
+// Declared after what it excludes.
+void add_page_option(CLI::App& command, AttentionOptions& options) {
+    CLI::Option* page =
+        command.add_flag("--page", options.page, "Every head and its queries and keys in one page: -o FILE.html")
+            ->group("Selection");
+    for (const char* other :
+         {"--kind",   "--layer",     "--heads",   "--find",     "--word",      "--position", "--no-special",
+          "--matrix", "--all-heads", "--corpus",  "--saliency", "--lens",      "--patch",    "--overview",
+          "--least",  "--top",       "--numbers", "--theme",    "--text-size", "--scale",    "--json"}) {
+        page->excludes(other);
+    }
+}
+
 }  // namespace
 
 void add_attention_options(CLI::App& command, AttentionOptions& options) {
@@ -248,6 +263,7 @@ void add_attention_options(CLI::App& command, AttentionOptions& options) {
     add_look_options(command, options);
     add_corpus_options(command, options);
     add_inside_options(command, options);
+    add_page_option(command, options);
 }
 
 PictureOptions picture_options(const AttentionOptions& options) {

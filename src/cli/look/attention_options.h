@@ -39,6 +39,7 @@ struct AttentionOptions {
     bool no_special = false;
     bool matrix = false;
     bool all_heads = false;
+    bool page = false;
     int best = 1;
     int rank = 1;
     PictureOptions picture = {};

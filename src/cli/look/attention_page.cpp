@@ -1,0 +1,89 @@
+#include "cli/look/attention_page.h"
+
+#include <utility>
+#include <vector>
+
+#include "cli/opened_engine.h"
+#include "explore/explorer.h"
+#include "figures/heads_page.h"
+#include "io/input_files.h"
+#include "model/family.h"
+#include "observe/family_labels.h"
+#include "support/check.h"
+#include "support/usage_error.h"
+
+namespace headscope {
+
+namespace {
+
+// The given target is read; else the model writes one, unless it only reads a prompt.
+ExploreRequest request_for(const AttentionOptions& options, const ModelConfig& config) {
+    const FamilyTraits& family = traits(config.architecture);
+    ExploreRequest request{.source = options.request.text,
+                           .chat = options.request.chat,
+                           .search = options.request.choices,
+                           .source_pads = options.request.pads};
+    if (!options.request.target.empty()) {
+        request.target = options.request.target;
+    } else if (options.request.pads > 0) {
+        throw UsageError("--pads with --page needs --target: the model translates without pads");
+    } else if (family.continues_text && options.request.max_tokens == 0) {
+        request.target = "";
+    } else if (family.continues_text) {
+        request.search.max_extra = options.request.max_tokens;
+    }
+    return request;
+}
+
+// Of the heads of the record, until the page has no place for more.
+void add_neurons(const Place& place, const ExploreRequest& request, const AttentionRecord& record,
+                 HeadsPageOptions& page, std::vector<NeuronView>& neurons) {
+    const Explorer explorer(place.backend, place.model, place.compute);
+    std::size_t bytes = 0;
+    for (const SiteWeights& site : record.sites) {
+        for (NeuronView& view : explorer.neurons(request, site.site, 1, static_cast<int>(site.heads))) {
+            if (!view.problem.empty()) {
+                page.notes.push_back("Without queries and keys: " + view.problem + ".");
+                return;
+            }
+            bytes += neuron_bytes(view);
+            neurons.push_back(std::move(view));
+        }
+        if (bytes > page.neuron_bytes) {
+            return;
+        }
+    }
+}
+
+}  // namespace
+
+std::string look_at_page(const AttentionOptions& options) {
+    const std::string directory = options.common.model_path();
+    InputFiles inputs(options.common.open.settings);
+    inputs.add(directory);
+    inputs.refuse(options.output);
+    OpenedEngine opened(options.common, {directory});
+    const ModelConfig& config = opened.directory().config;
+    check_family_options(options, config.architecture);
+    if (kinds_of(config).empty()) {
+        throw Error(kNoAttention);
+    }
+    const ExploreRequest request = request_for(options, config);
+    const Exploration found = opened.ask(LookRequest{request});
+    if (!found.problem.empty()) {
+        throw Error(found.problem);
+    }
+    HeadsPageOptions page{.title = options.picture.title,
+                          .caption = options.picture.caption,
+                          .palette = options.picture.figure.palette,
+                          .join_words = !options.pieces};
+    std::vector<NeuronView> neurons;
+    opened.run([&](const Place& place) {
+        neurons.clear();
+        page.notes.clear();
+        add_neurons(place, with_target(request, found), found.record, page, neurons);
+    });
+    return heads_page(found.record, neurons, page);
+}
+
+}  // namespace headscope
