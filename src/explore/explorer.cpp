@@ -13,6 +13,7 @@
 #include "explore/recorded_search.h"
 #include "infer/continuation.h"
 #include "model/family.h"
+#include "observe/family_labels.h"
 #include "observe/record_attention.h"
 #include "support/check.h"
 
