@@ -23,7 +23,7 @@ class TooLarge : public Error {
 public:
     using Error::Error;
 };
-// The engine takes no more requests: it is drained or closed.
+// The engine takes no more requests, since it is drained or closed; or the model none, since it is unloaded.
 class Closed : public Error {
 public:
     using Error::Error;

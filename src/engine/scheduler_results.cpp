@@ -170,7 +170,7 @@ void Scheduler::put_back(const Running& running, bool alone, Leavings& left) {
 
 std::exception_ptr Scheduler::no_device_left(const OpenModel& model) const {
     if (model.refuses()) {
-        return std::make_exception_ptr(Error(model.directory().path + " was unloaded: load it first"));
+        return std::make_exception_ptr(Closed(model.directory().path + " was unloaded: load it first"));
     }
     if (working_ > 0) {
         return std::make_exception_ptr(

@@ -30,8 +30,7 @@ public:
         end([&] { failure_ = std::move(why); });
     }
     void tell(Event event) {
-        {
-            const std::lock_guard lock(mutex_);
+        change([&] {
             if (ended_) {
                 return;
             }
@@ -40,8 +39,18 @@ public:
             } else {
                 event_ = std::move(event);
             }
+        });
+    }
+    void watch(std::function<void()> watcher) {
+        bool news = false;
+        {
+            const std::lock_guard lock(mutex_);
+            watcher_ = watcher;
+            news = ended_ || event_;
         }
-        changed_.notify_all();
+        if (news) {
+            watcher();
+        }
     }
     // Whether the caller has taken all that was told.
     bool read() const {
@@ -74,13 +83,24 @@ public:
 private:
     template <class Set>
     void end(const Set& set) {
-        {
-            const std::lock_guard lock(mutex_);
+        change([&] {
             HEADSCOPE_CHECK(!ended_, "a request has one result");
             set();
             ended_ = true;
+        });
+    }
+    template <class Set>
+    void change(const Set& set) {
+        std::function<void()> watcher;
+        {
+            const std::lock_guard lock(mutex_);
+            set();
+            watcher = watcher_;
         }
         changed_.notify_all();
+        if (watcher) {
+            watcher();
+        }
     }
 
     mutable std::mutex mutex_;
@@ -88,6 +108,7 @@ private:
     std::optional<Event> event_;  // what was told since the caller last asked, as one
     std::optional<Result> result_;
     std::exception_ptr failure_;
+    std::function<void()> watcher_;
     bool ended_ = false;
 };
 
@@ -118,6 +139,12 @@ public:
     std::optional<Event> next(std::optional<Duration> longest = {}) const {
         process_.check();
         return answer_->next(longest);
+    }
+    // Calls `changed` when next() or get() would not wait: at once if that is so already, and on an engine's thread
+    // after each event and the result. It must be quick, throw nothing and not call the engine.
+    void watch(std::function<void()> changed) const {
+        process_.check();
+        answer_->watch(std::move(changed));
     }
     // The request ends at once, and its work after the current step. No effect on a finished request.
     void cancel() const {
