@@ -85,6 +85,17 @@ DecodingOptions DecodingChoices::applied_to(DecodingOptions options) const {
     return options;
 }
 
+DecodingOptions completion_options(DecodingChoices choices, const DecodingOptions& options) {
+    if (choices.max_extra && !choices.max_length) {
+        choices.max_length = 0;  // which counts the prompt
+    }
+    DecodingOptions decoding = choices.applied_to(options);
+    SearchOptions& search = decoding.search;
+    search.beam = search.sample ? search.beam : std::max(search.beam, search.n_best);
+    check_search_options(search);
+    return decoding;
+}
+
 SearchOptions DecodingChoices::over(SearchOptions options) const {
     return applied_to(DecodingOptions{.search = std::move(options)}).search;
 }

@@ -42,6 +42,10 @@ void check_choices(const DecodingChoices& choices, const std::string& origin = "
 // Also for those that mean nothing to such a model.
 void check_choices(const DecodingChoices& choices, const ModelConfig& config, const std::string& origin = "");
 
+// Of a completion, over the model's `options`: max_extra lifts the model's max_length, which counts the prompt, and the
+// beam is at least n_best. Error for options that contradict each other.
+DecodingOptions completion_options(DecodingChoices choices, const DecodingOptions& options);
+
 // Error for what `lines` and `options` ask of such a model beyond its defaults, but it does not obey, or not without
 // another option: nothing that is asked for is ignored.
 void check_request(const std::vector<SourceLine>& lines, const DecodingOptions& options, const ModelConfig& config);

@@ -8,7 +8,7 @@
 #include "backend/open_options.h"
 #include "infer/model_lookup.h"
 #include "options/precision_option.h"
-#include "options/usual_places.h"
+#include "io/usual_places.h"
 
 namespace CLI {
 class App;

@@ -395,7 +395,7 @@ expect "also on standard output" misused "use .svg, .png, .pdf, .html or .json"
 look -o figure.svg --format svg
 expect "--format with a file" misused "--format is only for -o -"
 look --matrix -o matrix.svg
-expect "a matrix of every head" misused "--matrix shows one head, but 4 are selected"
+expect "a matrix of every head" misused "a matrix shows one head, but 4 are selected"
 look --find nonsense
 expect "an unknown search" misused "anaphora=WORD"
 look --find anaphora=9

@@ -11,9 +11,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
 #include "backend/ops/elementwise.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/ranks.h"
 #include "cli/result_origin.h"
 #include "options/common_options.h"

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
 #include "cli/bench/bench_all_reduce.h"
 #include "cli/bench/bench_devices.h"
 #include "cli/bench/bench_ops_command.h"
@@ -15,7 +16,6 @@
 #include "cli/bench/bench_shapes.h"
 #include "cli/bench/bench_turns.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "infer/hypotheses.h"
 #include "model/family.h"
 #include "options/common_options.h"

@@ -10,9 +10,9 @@
 #include "import/open_model.h"
 #include "infer/model_lookup.h"
 #include "io/input_files.h"
+#include "io/usual_places.h"
 #include "model/family.h"
 #include "options/option_values.h"
-#include "options/usual_places.h"
 #include "support/usage_error.h"
 
 namespace headscope {

@@ -9,10 +9,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
 #include "cli/bench/bench_ops_command.h"
 #include "cli/bench/bench_shapes.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/tune.h"
 #include "options/common_options.h"

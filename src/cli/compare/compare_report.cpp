@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "cli/json_output.h"
+#include "answers/json_output.h"
 #include "observe/attention_record.h"
 #include "support/counted.h"
 

@@ -11,9 +11,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/end_name.h"
+#include "answers/json_output.h"
 #include "cli/command.h"
-#include "cli/complete/end_name.h"
-#include "cli/json_output.h"
 #include "cli/opened_engine.h"
 #include "cli/stop_signal.h"
 #include "engine/talk.h"

@@ -15,10 +15,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
+#include "answers/text_json.h"
 #include "cli/command.h"
-#include "cli/complete/end_name.h"
 #include "cli/input_descriptor.h"
-#include "cli/json_output.h"
 #include "cli/opened_engine.h"
 #include "cli/translate/unknown_note.h"
 #include "engine/text_translator.h"
@@ -34,8 +34,6 @@
 namespace headscope {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct CompleteOptions {
     CommonOptions common;
     std::optional<std::string> prompt;  // empty is a prompt, too
@@ -44,35 +42,13 @@ struct CompleteOptions {
     int samples = 1;
 };
 
-Json json_of(const Tokenizer& tokenizer, const Translation& completion) {
-    Json tokens = Json::array();
-    for (const std::int32_t id : completion.ids) {
-        tokens.push_back(tokenizer.piece(id));
-    }
-    return {{"completion", completion.text},
-            {"log_probability", completion.log_probability},
-            {"tokens", tokens},
-            {"token_log_probabilities", completion.token_log_probabilities},
-            {"end", name_of(completion.end)}};
-}
-
 // One line for each completion, or a JSON object for each prompt.
 std::string format_prompt(const CompleteOptions& options, const Tokenizer& tokenizer, std::int64_t number,
                           const std::string& prompt, const TextResult& found) {
     std::string text;
     if (options.common.json) {
-        Json json = {{"line", number}, {"prompt", prompt}};
-        if (!found.problem.empty()) {
-            json["problem"] = found.problem;
-        } else {
-            json.update(json_of(tokenizer, found.n_best.front()));
-        }
-        if (options.choices.n_best.value_or(1) > 1 && found.problem.empty()) {
-            for (const Translation& completion : found.n_best) {
-                json["n_best"].push_back(json_of(tokenizer, completion));
-            }
-        }
-        return json_row(json);
+        const bool n_best = options.choices.n_best.value_or(1) > 1;
+        return json_row(completion_json(tokenizer, number, prompt, found, n_best));
     }
     for (const Translation& completion : found.n_best) {
         text += prompt + completion.text + "\n";
@@ -191,19 +167,6 @@ private:
     bool warned_of_mask_ = false;
 };
 
-// The given options over the model's. Error if they contradict each other.
-DecodingOptions decoding_of(const CompleteOptions& options, const DecodingOptions& model) {
-    DecodingChoices choices = options.choices;
-    if (choices.max_extra && !choices.max_length) {
-        choices.max_length = 0;  // which counts the prompt
-    }
-    DecodingOptions decoding = choices.applied_to(model);
-    SearchOptions& search = decoding.search;
-    search.beam = search.sample ? search.beam : std::max(search.beam, search.n_best);
-    check_search_options(search);
-    return decoding;
-}
-
 void complete(const CompleteOptions& options) {
     const CommonOptions& common = options.common;
     const std::vector<std::string> models = common.find_models();
@@ -212,7 +175,7 @@ void complete(const CompleteOptions& options) {
     inputs.add(models);
     inputs.refuse("-");
     check_choices(options.choices);  // before the model is opened
-    static_cast<void>(decoding_of(options, default_decoding_options(Architecture::CausalLm)));
+    static_cast<void>(completion_options(options.choices, default_decoding_options(Architecture::CausalLm)));
     if (options.choices.max_extra == 0) {
         throw UsageError("--max-tokens must be 1 or more: a completion has at least one token");
     }
@@ -222,8 +185,8 @@ void complete(const CompleteOptions& options) {
     OpenedEngine opened(common, models, log_of_command);
     require_architecture(opened.directory(), Architecture::CausalLm);
     check_choices(options.choices, opened.directory().config);
-    const DecodingOptions decoding =
-        decoding_of(options, opened.model->choices().applied_to(default_decoding_options(Architecture::CausalLm)));
+    const DecodingOptions decoding = completion_options(
+        options.choices, opened.model->choices().applied_to(default_decoding_options(Architecture::CausalLm)));
     Completion completion(options, decoding, opened);
     if (options.prompt) {
         completion.complete(*options.prompt);

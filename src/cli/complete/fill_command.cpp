@@ -8,8 +8,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
+#include "answers/word_json.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/opened_engine.h"
 #include "infer/filler.h"
 #include "infer/gap_filler.h"
@@ -20,8 +21,6 @@
 namespace headscope {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct FillOptions {
     CommonOptions common;
     std::string text;
@@ -30,55 +29,15 @@ struct FillOptions {
     bool one_by_one = false;
 };
 
-std::string word_of(const Tokenizer& tokenizer, std::int32_t id) {
-    return tokenizer.decode({id});
-}
-
-std::string word_of(const GapCandidate& candidate) {
-    return candidate.text.substr(candidate.text.starts_with(' ') ? 1 : 0);
-}
-
 std::string row_of(double log_probability, const std::string& word) {
     constexpr double kPercent = 100.0;
     return fmt::format("  {:5.1f} %  {}\n", kPercent * std::exp(log_probability), word);
 }
 
-Json list_of(const Tokenizer& tokenizer, const MaskedPosition& mask) {
-    Json candidates = Json::array();
-    const auto add = [&](const Candidate& candidate) -> Json& {
-        return candidates.emplace_back(Json{{"word", word_of(tokenizer, candidate.id)},
-                                            {"piece", tokenizer.piece(candidate.id)},
-                                            {"probability", std::exp(candidate.log_probability)},
-                                            {"log_probability", candidate.log_probability}});
-    };
-    for (const Candidate& candidate : mask.candidates) {
-        add(candidate);
-    }
-    for (const Candidate& candidate : mask.special) {
-        add(candidate)["special"] = true;
-    }
-    return candidates;
-}
-
-Json list_of(const Tokenizer& tokenizer, const std::vector<GapCandidate>& gap) {
-    Json candidates = Json::array();
-    for (const GapCandidate& candidate : gap) {
-        Json pieces = Json::array();
-        for (const std::int32_t id : candidate.ids) {
-            pieces.push_back(tokenizer.piece(id));
-        }
-        candidates.push_back({{"word", word_of(candidate)},
-                              {"pieces", pieces},
-                              {"probability", std::exp(candidate.log_probability)},
-                              {"log_probability", candidate.log_probability}});
-    }
-    return candidates;
-}
-
 std::string rows_of(const Tokenizer& tokenizer, const MaskedPosition& mask) {
     std::string text;
     for (const Candidate& candidate : mask.candidates) {
-        text += row_of(candidate.log_probability, word_of(tokenizer, candidate.id));
+        text += row_of(candidate.log_probability, word_of(tokenizer, candidate));
     }
     return text;
 }
@@ -93,15 +52,7 @@ std::string rows_of(const Tokenizer&, const std::vector<GapCandidate>& gap) {
 
 // The text as it is filled, and each mask's candidates.
 template <class Mask>
-std::string printed(const Tokenizer& tokenizer, const FillOptions& options, const std::string& filled,
-                    const std::vector<Mask>& masks) {
-    if (options.common.json) {
-        Json json = {{"text", options.text}, {"filled", filled}, {"masks", Json::array()}};
-        for (const Mask& mask : masks) {
-            json["masks"].push_back(list_of(tokenizer, mask));
-        }
-        return json_row(json);
-    }
+std::string printed(const Tokenizer& tokenizer, const std::string& filled, const std::vector<Mask>& masks) {
     std::string text = filled + "\n";
     for (std::size_t i = 0; i < masks.size(); ++i) {
         text += masks.size() > 1 ? fmt::format("mask {}\n", i + 1) : "";
@@ -120,8 +71,9 @@ void fill(const FillOptions& options) {
     }
     const FillAnswer filled = opened.ask(FillRequest{options.text, options.mask, options.top, options.one_by_one});
     const Tokenizer& tokenizer = *opened.directory().target_tokenizer;
-    write_output(writes_gaps ? printed(tokenizer, options, filled.text, filled.gaps)
-                             : printed(tokenizer, options, filled.text, filled.masks));
+    write_output(options.common.json ? json_row(fill_json(tokenizer, options.text, filled))
+                 : writes_gaps       ? printed(tokenizer, filled.text, filled.gaps)
+                                     : printed(tokenizer, filled.text, filled.masks));
     if (std::find(filled.ids.begin(), filled.ids.end(), tokenizer.unk_id()) != filled.ids.end()) {
         log_line("headscope: the text has characters that are not in the model's vocabulary");
     }

@@ -14,10 +14,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
 #include "cli/command.h"
 #include "cli/complete/offered_responses.h"
 #include "cli/complete/rating_file.h"
-#include "cli/json_output.h"
 #include "eval/ratings.h"
 #include "io/input_files.h"
 #include "options/decoding_flags.h"

@@ -8,8 +8,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
+#include "answers/model_json.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "options/common_options.h"
 #include "registry/registry.h"
 
@@ -79,28 +80,6 @@ std::string describe(const DeviceInfo& device, const std::string& default_id, bo
     return text + entries("limits", device.limits) + entries("features", device.features);
 }
 
-nlohmann::ordered_json to_json(const DeviceInfo& device, const std::string& default_id) {
-    const auto object = [](const Named& entries) {
-        nlohmann::ordered_json json = nlohmann::ordered_json::object();
-        for (const auto& [name, value] : entries) {
-            json[name] = value;
-        }
-        return json;
-    };
-    return {{"id", device.id},
-            {"usable", device.rejected.empty()},
-            {"default", device.id == default_id},
-            {"rejected", device.rejected},
-            {"backend", device.backend},
-            {"name", device.name},
-            {"driver", device.driver},
-            {"gpu", device.gpu},
-            {"software", device.software},
-            {"memory_bytes", device.memory_bytes},
-            {"limits", object(device.limits)},
-            {"features", object(device.features)}};
-}
-
 void print_usable(const OpenOptions& open_options) {
     for (const DeviceInfo& device : list_devices(open_options)) {
         if (device.rejected.empty()) {
@@ -114,11 +93,7 @@ void print_devices(bool as_json, bool verbose, const OpenOptions& open_options) 
     const std::string asked = default_device(devices, open_options.settings);
     const std::string chosen = listed_default(devices, asked);
     if (as_json) {
-        nlohmann::ordered_json list = nlohmann::ordered_json::array();
-        for (const DeviceInfo& device : devices) {
-            list.push_back(to_json(device, chosen));
-        }
-        write_output(json_document({{"devices", list}}));
+        write_output(json_document({{"devices", devices_json(devices, chosen)}}));
         return;
     }
     for (const DeviceInfo& device : devices) {

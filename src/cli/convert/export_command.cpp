@@ -7,15 +7,15 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/opened_model.h"
 #include "import/export_model.h"
 #include "infer/model_lookup.h"
 #include "io/input_files.h"
+#include "io/usual_places.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
-#include "options/usual_places.h"
 #include "registry/registry.h"
 
 namespace headscope {

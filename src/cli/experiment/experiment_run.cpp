@@ -10,8 +10,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/ranks.h"
 #include "cli/stop_signal.h"
 #include "experiment/plan.h"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "answers/json_output.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/look/attention_corpus.h"
 #include "cli/look/attention_inside.h"
 #include "cli/look/attention_options.h"

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "cli/look/attention_pictures.h"
+#include "answers/attention_pictures.h"
 #include "cli/look/attention_recording.h"
 #include "cli/opened_engine.h"
 #include "observe/corpus_rules.h"

@@ -25,7 +25,7 @@ std::string check_number(const std::string& text) {
     return number ? "" : "must be numbers separated by commas, such as 1,5, got \"" + text + "\"";
 }
 
-constexpr const char* kExamples =
+constexpr const char* kAboutAttention =
     "Without -o a table says what each head looks at most, --matrix all weights of a head, --all-heads every head's\n"
     "statistics. Layers, heads and positions count from 1.\n"
     "Without --target the decoder's attention is that of the model's own translation.\n"
@@ -257,7 +257,7 @@ void add_page_option(CLI::App& command, AttentionOptions& options) {
 }  // namespace
 
 void add_attention_options(CLI::App& command, AttentionOptions& options) {
-    command.footer(kExamples);
+    command.footer(kAboutAttention);
     add_record_options(command, options);
     add_choice_options(command, options);
     add_look_options(command, options);

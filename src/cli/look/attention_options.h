@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "cli/look/attention_pictures.h"
+#include "answers/attention_pictures.h"
 #include "cli/look/attention_recording.h"
 #include "options/common_options.h"
 

@@ -8,12 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
+#include "answers/model_json.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/opened_model.h"
 #include "io/input_files.h"
 #include "model/sites.h"
-#include "model/training_card.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/usage_error.h"
@@ -43,22 +43,12 @@ void inspect(const InspectOptions& options) {
                                          : fmt::format("{}\n", fmt::join(sites, "\n")));
         return;
     }
-    nlohmann::json facts = flat_model_keys(to_json(model.config), model.path);
-    facts["parameters"] = count_parameters(model.config);
-    facts["shared_vocabulary"] = model.source_tokenizer == model.target_tokenizer;
-    const nlohmann::json decoding = model.decoding != nullptr ? *model.decoding : nlohmann::json::object();
-    for (const auto& [key, value] : decoding.items()) {
-        facts["decoding_" + key] = value;
-    }
-    const nlohmann::json card = read_training_card(model.path);
-    for (const auto& [key, value] : card.items()) {
-        facts["training_" + key] = value;
-    }
+    const nlohmann::json facts = model_facts(model);
     if (!options.key.empty()) {
         if (!facts.contains(options.key)) {
             throw UsageError(fmt::format("unknown key '{}': omit --key to list all", options.key));
         }
-        write_output(plain(facts[options.key]) + "\n");
+        write_output(plain(facts.at(options.key)) + "\n");
         return;
     }
     if (options.common.json) {

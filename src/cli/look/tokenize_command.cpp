@@ -15,8 +15,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
+#include "answers/tokenized_text.h"
+#include "answers/word_json.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/opened_model.h"
 #include "infer/decoding_choices.h"
 #include "infer/framed_line.h"
@@ -40,24 +42,6 @@ struct TokenizeOptions {
     bool from_text = false, ids = false, offsets = false, explain = false, decode = false, frame = false;
     DecodingChoices choices;  // languages
 };
-
-// A text with its pieces and the bytes of each.
-struct TokenizedText {
-    std::string text;
-    std::vector<std::string> pieces;
-    std::vector<std::int32_t> ids;
-    std::vector<ByteSpan> spans;
-};
-
-TokenizedText tokenized(const Tokenizer& tokenizer, const std::string& text) {
-    TokenizedText result{text, {}, {}, {}};
-    for (Segment& segment : tokenizer.split(text)) {
-        result.ids.push_back(tokenizer.id_of(segment));
-        result.pieces.push_back(std::move(segment.piece));
-        result.spans.push_back(segment.span);
-    }
-    return result;
-}
 
 // Where texts get their pieces from.
 struct Pieces {
@@ -107,7 +91,7 @@ TokenizedText framed(const Pieces& pieces, bool is_source, const std::string& li
 
 TokenizedText decoded(const Tokenizer& tokenizer, std::string_view line) {
     constexpr std::string_view kBlanks = " \t\r";
-    TokenizedText result;
+    std::vector<std::int32_t> ids;
     for (std::size_t begin = line.find_first_not_of(kBlanks); begin != std::string_view::npos;) {
         const std::size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
         const std::string_view word = line.substr(begin, end - begin);
@@ -116,27 +100,10 @@ TokenizedText decoded(const Tokenizer& tokenizer, std::string_view line) {
         if (problem != std::errc() || rest != word.data() + word.size()) {
             throw Error(fmt::format("\"{}\" is not an id: --decode reads whole numbers separated by blanks", word));
         }
-        result.ids.push_back(id);
-        result.pieces.push_back(tokenizer.piece(id));
+        ids.push_back(id);
         begin = line.find_first_not_of(kBlanks, end);
     }
-    JoinedText joined = tokenizer.join(result.ids, Sentinels::Shown);
-    result.text = std::move(joined.text);
-    result.spans = std::move(joined.spans);
-    return result;
-}
-
-std::string json_of(const Tokenizer& tokenizer, const TokenizedText& text, std::size_t line) {
-    nlohmann::ordered_json json = {{"line", line}, {"text", text.text}, {"pieces", nlohmann::ordered_json::array()}};
-    for (std::size_t i = 0; i < text.ids.size(); ++i) {
-        nlohmann::ordered_json piece = {
-            {"piece", text.pieces[i]}, {"id", text.ids[i]}, {"begin", text.spans[i].begin}, {"end", text.spans[i].end}};
-        if (text.ids[i] == tokenizer.unk_id()) {
-            piece["unknown"] = true;
-        }
-        json["pieces"].push_back(std::move(piece));
-    }
-    return json_row(json);
+    return joined(tokenizer, ids);
 }
 
 std::string offsets_of(const TokenizedText& text) {
@@ -168,7 +135,7 @@ std::string output_of(const TokenizeOptions& options, const Pieces& pieces, cons
                                : options.frame ? framed(pieces, options.side == "source", line)
                                                : tokenized(tokenizer, line);
     if (options.common.json) {
-        return json_of(tokenizer, text, number);
+        return json_row(pieces_json(tokenizer, text, static_cast<std::int64_t>(number)));
     }
     if (options.offsets) {
         return offsets_of(text);

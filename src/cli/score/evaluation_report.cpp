@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/json_output.h"
+#include "answers/json_output.h"
 #include "infer/decoding_keys.h"
 #include "model/family.h"
 #include "support/counted.h"

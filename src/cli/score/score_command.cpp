@@ -12,8 +12,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
+#include "answers/word_json.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/opened_engine.h"
 #include "cli/score/model_family.h"
 #include "cli/score/scored_responses.h"
@@ -116,32 +117,6 @@ struct Totals {
     }
 };
 
-std::string json_of(const ModelDirectory& model, std::int64_t line, const std::string& source,
-                    const std::string& target, const ScoredPair& pair) {
-    const Tokenizer& tokenizer = *model.target_tokenizer;
-    const bool translates = traits(model.config.architecture).reads_source;
-    nlohmann::ordered_json json = {{"line", line}};
-    if (translates) {
-        json["source"] = source;
-    }
-    json[translates ? "target" : "text"] = target;
-    if (pair.problem.empty()) {
-        json[traits(model.config.architecture).likelihood_key] = pair.log_probability;
-        json["nll"] = pair.nll();
-        if (pair.empty) {
-            json[translates ? "empty_target" : "empty_text"] = true;
-        }
-        json["tokens"] = nlohmann::ordered_json::array();
-        for (std::size_t i = 0; i < pair.target_ids.size(); ++i) {
-            json["tokens"].push_back(
-                {{"token", tokenizer.piece(pair.target_ids[i])}, {"log_probability", pair.log_probabilities[i]}});
-        }
-    } else {
-        json["problem"] = pair.problem;
-    }
-    return json_row(json);
-}
-
 std::string text_of(const ScoredPair& pair) {
     return pair.problem.empty() ? fmt::format("{:.4f}\t{:.4f}\n", pair.log_probability, pair.nll()) : "\n";
 }
@@ -178,8 +153,9 @@ void score(const ScoreOptions& options) {
             if (!scored[i].problem.empty()) {
                 log_error(fmt::format("headscope: line {}: {}", totals.pairs, scored[i].problem));
             }
-            text += options.common.json ? json_of(model, totals.pairs, pairs.sources[i], pairs.targets[i], scored[i])
-                                        : text_of(scored[i]);
+            text += options.common.json
+                        ? json_row(score_json(model, totals.pairs, pairs.sources[i], pairs.targets[i], scored[i]))
+                        : text_of(scored[i]);
         }
         write_output(text);
     };

@@ -13,8 +13,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/opened_engine.h"
 #include "cli/response_template.h"
 #include "cli/score/calibration_picture.h"

@@ -10,8 +10,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/train/course_json.h"
 #include "figures/training_plot.h"
 #include "io/atomic_file.h"

@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/json_output.h"
+#include "answers/json_output.h"
 #include "io/atomic_file.h"
 #include "io/made_folder.h"
 #include "io/written_record.h"

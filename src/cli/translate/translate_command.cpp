@@ -18,7 +18,7 @@
 #include "cli/command.h"
 #include "cli/input_descriptor.h"
 #include "cli/opened_engine.h"
-#include "cli/translate/line_alignments.h"
+#include "answers/line_alignments.h"
 #include "cli/translate/prefixes.h"
 #include "cli/translate/translation_flags.h"
 #include "cli/translate/translation_output.h"

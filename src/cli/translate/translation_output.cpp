@@ -1,5 +1,4 @@
 #include "cli/translate/translation_output.h"
-#include "cli/json_output.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,62 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
+#include "answers/text_json.h"
+
 namespace headscope {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json pieces_of(const Tokenizer& tokenizer, const Translation& translation) {
-    Json pieces = Json::array();
-    for (const std::int32_t id : translation.ids) {
-        if (id != tokenizer.eos_id()) {
-            pieces.push_back(tokenizer.piece(id));
-        }
-    }
-    return pieces;
-}
-
-// The fields of a translation, for the line itself and for each entry of an n-best list.
-void put(Json& json, const Tokenizer& tokenizer, const Translation& translation, const Alignment* alignment) {
-    json["translation"] = translation.text;
-    json["score"] = translation.score;
-    json["log_probability"] = translation.log_probability;
-    json["tokens"] = pieces_of(tokenizer, translation);
-    if (translation.end == EndReason::Limit) {
-        json["cut"] = true;
-    }
-    if (alignment != nullptr) {
-        json["alignment"] = *alignment;
-    }
-}
-
-std::string json_line(const OutputFormat& format, const Tokenizer& tokenizer, const StreamedLine& line,
-                      const std::vector<Alignment>& alignments) {
-    const TextResult& sentence = line.sentence;
-    Json json = {{"line", line.number}, {"source", line.source ? Json(*line.source) : Json()}};
-    const auto alignment = [&](std::size_t i) { return i < alignments.size() ? &alignments[i] : nullptr; };
-    if (!sentence.problem.empty()) {
-        json["translation"] = nullptr;
-        json["problem"] = sentence.problem;
-    } else {
-        put(json, tokenizer, sentence.n_best.front(), alignment(0));
-    }
-    if (!sentence.parts.empty()) {
-        json["sentences"] = sentence.parts.size();
-    }
-    if (!sentence.remark.empty()) {
-        json["remark"] = sentence.remark;
-    }
-    if (format.n_best && sentence.problem.empty()) {
-        json["n_best"] = Json::array();
-        for (std::size_t i = 0; i < sentence.n_best.size(); ++i) {
-            Json& one = json["n_best"].emplace_back(Json::object());
-            put(one, tokenizer, sentence.n_best[i], alignment(i));
-        }
-    }
-    return json_row(json);
-}
 
 // The translation with its other columns.
 std::string text_line(const OutputFormat& format, std::int64_t number, const Translation& translation,
@@ -81,7 +30,7 @@ std::string text_line(const OutputFormat& format, std::int64_t number, const Tra
 std::string format_line(const OutputFormat& format, const Tokenizer& target, const StreamedLine& line,
                         const std::vector<Alignment>& alignments) {
     if (format.json) {
-        return json_line(format, target, line, alignments);
+        return json_row(translation_json(target, line, format.n_best, alignments));
     }
     const std::vector<Translation>& list = line.sentence.n_best;
     if (!line.sentence.problem.empty()) {

@@ -15,8 +15,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/opened_engine.h"
 #include "engine/text_translator.h"
 #include "figures/parse_tree_drawing.h"

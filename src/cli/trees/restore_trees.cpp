@@ -15,8 +15,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/json_output.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
 #include "cli/trees/trees_actions.h"
 #include "io/input_files.h"
 #include "options/common_options.h"

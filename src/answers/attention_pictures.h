@@ -1,4 +1,4 @@
-// Output of headscope attention: text, JSON or a picture.
+// The attention of a record as text, JSON or a picture.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "cli/look/attention_pictures.h"
+#include "answers/attention_pictures.h"
 
 #include <algorithm>
 #include <utility>
@@ -22,7 +22,7 @@ namespace {
 int only_head(const SelectedAttention& content) {
     if (content.heads.size() != 1) {
         throw UsageError(
-            fmt::format("--matrix shows one head, but {} are selected: choose one with --heads, from 1 to {}",
+            fmt::format("a matrix shows one head, but {} are selected: choose one of the heads 1 to {}",
                         content.heads.size(), content.model_heads));
     }
     return content.heads.front();

@@ -1,4 +1,4 @@
-#include "cli/translate/line_alignments.h"
+#include "answers/line_alignments.h"
 
 #include <cstddef>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "cli/json_output.h"
+#include "answers/json_output.h"
 
 #include <algorithm>
 #include <filesystem>
