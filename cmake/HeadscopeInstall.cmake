@@ -1,4 +1,5 @@
-# cmake --install: the programs, the models, the viewer's desktop entry, and the engine and the figures as libraries.
+# cmake --install: the programs, the models, the viewer's desktop entry, the C library, and the engine and the figures as
+# C++ libraries.
 include(CMakePackageConfigHelpers)
 if(TARGET headscope)
     install(TARGETS headscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -31,11 +32,12 @@ if(TARGET headscope-viewer)
     install(FILES ${desktop}.png DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/256x256/apps)
 endif()
 
-# find_package(Headscope) defines a target for each room, such as Headscope::engine and Headscope::figures; the pkg-config
-# module headscope has all of them.
+# find_package(Headscope) defines Headscope::c, the C library, and a target for each room, such as Headscope::engine and
+# Headscope::figures. The pkg-config module libheadscope has the C library, headscope all rooms.
 set(rooms support tensor backend registry io text trees data autograd model import infer engine observe eval explore paint
           figures)
-set(libraries ${HEADSCOPE_REQUIRED_LIBRARIES} HeadscopeDnnl HeadscopeStb)
+install(DIRECTORY include/headscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(libraries ${HEADSCOPE_REQUIRED_LIBRARIES} HeadscopeDnnl HeadscopeStb headscope_capi)
 foreach(name IN LISTS rooms ITEMS cpu_memory cpu_reference cpu vulkan cuda)
     if(TARGET headscope_${name})
         list(APPEND libraries headscope_${name})
@@ -68,4 +70,6 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/HeadscopeConfig.cmake ${CMAKE_CURRENT_
         DESTINATION ${package})
 set(HEADSCOPE_PC_OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/headscope.pc)
 include(HeadscopePkgConfig)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/headscope.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/libheadscope.pc.in libheadscope.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/headscope.pc ${CMAKE_CURRENT_BINARY_DIR}/libheadscope.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

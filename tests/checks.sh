@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # ./do sets MODEL, HEADSCOPE and PACKAGES
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
-readonly CHECKS=(format shell docs manifest agreement bleu onnx import digits cpuonly shared sanitize threads validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop damage window mutants tidy fuzz trixie)
+readonly CHECKS=(format shell docs manifest agreement bleu onnx import digits cpuonly shared sanitize threads abi library validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop damage window mutants tidy fuzz trixie)
 # Exit code of a check that was skipped because a requirement is missing.
 readonly SKIPPED=77
 
@@ -176,6 +176,36 @@ check_threads() {
     build/threads/tests/test_engine
     HEADSCOPE_TEST_DEVICES=cpu build/threads/tests/test_parallel
     HEADSCOPE_TEST_DEVICES=cpu build/threads/tests/test_ranks
+}
+
+# What the C library leaves in memory, and its examples under valgrind.
+check_library() {
+    command -v valgrind >/dev/null || skip "valgrind is missing: install valgrind"
+    build release headscope headscope_capi test_capi
+    build/release/tests/test_capi '[growth]'
+    local program=out/check/c-translate
+    "${CC:-cc}" -std=c99 -I include docs/examples/c/translate.c -L build/release -lheadscope -o "$program"
+    LD_LIBRARY_PATH=build/release valgrind --leak-check=full --error-exitcode=9 "$program" 'The cat sleeps.'
+    tests/capi/examples_test.sh build/release/headscope
+}
+
+# Programs that were compiled with the described header of the C library run with the present one. After an addition
+# HEADSCOPE_WRITE_ABI=1 describes that.
+check_abi() {
+    local described=assets/abi/headscope-0.xml now=out/check/headscope-0.xml broken=out/check/abi
+    command -v abidw >/dev/null || skip "abidw is missing: install abigail-tools"
+    tests/capi/abi.sh include "$now"
+    [ "${HEADSCOPE_WRITE_ABI:-0}" = 0 ] || cp "$now" "$described"
+    abidiff --no-added-syms "$described" "$now" || fail "headscope.h breaks programs that were compiled with it"
+    # Breaks are noticed: a member that comes before others, another type of an argument, a function that goes.
+    local change
+    for change in '/^typedef struct hs_event/a uint32_t early;' 's/int64_t timeout_ms, hs_event/int32_t timeout_ms, hs_event/' \
+        's/hs_record_json/hs_record_as_json/'; do
+        rm -rf "$broken" && mkdir -p "$broken/headscope"
+        sed "$change" include/headscope/headscope.h >"$broken/headscope/headscope.h"
+        tests/capi/abi.sh "$broken" "$broken/broken.xml"
+        ! abidiff "$described" "$broken/broken.xml" >/dev/null || fail "abidiff does not notice this change: $change"
+    done
 }
 
 # Core and synchronisation validation; each message is an error in the test that caused it.

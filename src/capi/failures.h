@@ -1,0 +1,64 @@
+// Exceptions become statuses where the C library ends.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <type_traits>
+
+#include <headscope/headscope.h>
+#include "support/check.h"
+
+struct hs_error {
+    hs_status status = HS_OK;
+    std::string message;
+    double retry_after = 0.0;
+};
+
+namespace headscope {
+
+// An error whose status the place that finds it knows.
+class Failure : public Error {
+public:
+    Failure(hs_status status, const std::string& message) : Error(message), status_(status) {}
+    hs_status status() const { return status_; }
+
+private:
+    hs_status status_;
+};
+
+hs_status status_of(const std::exception_ptr& failure);
+// Stores an error, if `error` is not null and there is memory for it. Returns its status; `plain` is that of an Error
+// of no special kind.
+hs_status report(const std::exception_ptr& failure, hs_error** error, hs_status plain) noexcept;
+
+// Runs the body of a function of the library, which returns a status, or nothing for HS_OK.
+template <class Body>
+hs_status guarded(hs_error** error, const Body& body, hs_status plain = HS_FAILED) noexcept {
+    try {
+        if constexpr (std::is_void_v<std::invoke_result_t<const Body&>>) {
+            body();
+            return HS_OK;
+        } else {
+            return body();
+        }
+    } catch (...) {
+        return report(std::current_exception(), error, plain);
+    }
+}
+
+// The same where what fails is what the caller gave.
+template <class Body>
+hs_status guarded_input(hs_error** error, const Body& body) noexcept {
+    return guarded(error, body, HS_INVALID);
+}
+
+// Failure if an argument is NULL. Returns it.
+template <class Argument>
+Argument& given(Argument* argument, const char* name) {
+    if (argument == nullptr) {
+        throw Failure(HS_INVALID, std::string(name) + " is NULL, but must be given");
+    }
+    return *argument;
+}
+
+}  // namespace headscope

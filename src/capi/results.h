@@ -1,0 +1,47 @@
+// The results of a request, as the C library lends them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <headscope/headscope.h>
+#include "observe/attention_record.h"
+
+namespace headscope {
+
+struct NamedArray {
+    std::vector<std::int64_t> shape;
+    std::variant<std::vector<float>, std::vector<double>, std::vector<std::int32_t>, std::vector<std::int64_t>> values;
+};
+
+// An output of an input.
+struct Choice {
+    std::string text = {};
+    double score = std::numeric_limits<double>::quiet_NaN();
+    double log_probability = std::numeric_limits<double>::quiet_NaN();
+    std::map<std::string, NamedArray> arrays = {};
+    std::string names = {};  // of the arrays, one on each line
+};
+
+struct InputResult {
+    std::string problem = {};
+    std::vector<Choice> choices = {};
+    std::shared_ptr<const AttentionRecord> record = {};
+    nlohmann::ordered_json json = {};
+};
+
+// What a failed input has.
+InputResult problem_of(const std::string& input, const std::string& problem);
+
+}  // namespace headscope
+
+struct hs_result {
+    std::shared_ptr<const std::vector<headscope::InputResult>> inputs;
+};
