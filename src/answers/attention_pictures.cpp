@@ -21,9 +21,8 @@ namespace {
 
 int only_head(const SelectedAttention& content) {
     if (content.heads.size() != 1) {
-        throw UsageError(
-            fmt::format("a matrix shows one head, but {} are selected: choose one of the heads 1 to {}",
-                        content.heads.size(), content.model_heads));
+        throw UsageError(fmt::format("a matrix shows one head, but {} are selected: choose one of the heads 1 to {}",
+                                     content.heads.size(), content.model_heads));
     }
     return content.heads.front();
 }

@@ -10,6 +10,7 @@
 #include "capi/records.h"
 #include "explore/explorer.h"
 #include "explore/inner_json.h"
+#include "figures/heads_page.h"
 #include "model/family.h"
 
 namespace headscope {
@@ -111,25 +112,57 @@ NamedArray products_of(const EmbeddingGradients& gradients) {
     return {.shape = {std::ssize(products) / tokens, gradients.tokens}, .values = std::move(products)};
 }
 
+// With the queries and keys of a page.
+struct SeenInside {
+    Exploration found;
+    PageNeurons inside;
+    std::string problem;
+};
+
+InputResult seen(const std::string& input, Exploration& found, PageNeurons inside) {
+    InputResult result{.json = {{"input", input},
+                                {"output", found.translation},
+                                {"log_probability", found.log_probability},
+                                {"score", found.score},
+                                {"prompt", found.prompt},
+                                {"steps", steps_json(found.steps)},
+                                {"edits_without_effect", found.without_effect.size()}}};
+    Choice choice{.text = found.translation, .score = found.score, .log_probability = found.log_probability};
+    put_steps(choice, found.steps);
+    result.choices.push_back(std::move(choice));
+    result.record = std::make_shared<const SeenRecord>(SeenRecord{std::move(found.record), std::move(inside)});
+    return result;
+}
+
 }  // namespace
 
 AllAsked ask_for_attention(const Submission& submission) {
-    return ask_each<LookRequest>(
-        submission, [&](std::size_t i) { return LookRequest{request_of(submission, i, false)}; },
-        [](const std::string& input, Exploration& found) {
-            InputResult result{.json = {{"input", input},
-                                        {"output", found.translation},
-                                        {"log_probability", found.log_probability},
-                                        {"score", found.score},
-                                        {"prompt", found.prompt},
-                                        {"steps", steps_json(found.steps)},
-                                        {"edits_without_effect", found.without_effect.size()}}};
-            Choice choice{.text = found.translation, .score = found.score, .log_probability = found.log_probability};
-            put_steps(choice, found.steps);
-            result.choices.push_back(std::move(choice));
-            result.record = std::make_shared<const AttentionRecord>(std::move(found.record));
-            return result;
-        });
+    if (!submission.options.on("neurons")) {
+        return ask_each<LookRequest>(
+            submission, [&](std::size_t i) { return LookRequest{request_of(submission, i, false)}; },
+            [](const std::string& input, Exploration& found) { return seen(input, found, {}); });
+    }
+    using Run = RunRequest<SeenInside>;
+    const auto make = [&](std::size_t i) {
+        const ExploreRequest request = request_of(submission, i, false);
+        const auto run = [request](const Place& place) {
+            SeenInside inside;
+            inside.found =
+                Explorer(place.backend, place.model, place.compute).explore(request, [&](const auto& /*so_far*/) {
+                    return place.goes_on();
+                });
+            inside.problem = inside.found.problem;
+            if (inside.problem.empty()) {
+                inside.inside = page_neurons(place, with_target(request, inside.found), inside.found.record,
+                                             HeadsPageOptions{}.neuron_bytes);
+            }
+            return inside;
+        };
+        return Run{.run = run, .tokens = pieces_of(request.source)};
+    };
+    return ask_each<Run>(submission, make, [](const std::string& input, SeenInside& all) {
+        return seen(input, all.found, std::move(all.inside));
+    });
 }
 
 AllAsked ask_to_run(const Submission& submission) {

@@ -11,6 +11,7 @@
 #include "capi/failures.h"
 #include "capi/options.h"
 #include "capi/text.h"
+#include "figures/heads_page.h"
 #include "observe/derived_records.h"
 #include "observe/head_statistics.h"
 #include "observe/record_json.h"
@@ -28,7 +29,7 @@ const std::vector<RecordedToken>* tokens_of(const hs_record* record, std::int32_
     if (record == nullptr) {
         return nullptr;
     }
-    const AttentionRecord& of = *record->record;
+    const AttentionRecord& of = record->record();
     return side == HS_SOURCE       ? &of.source
            : side == HS_TARGET_IN  ? &of.target_in
            : side == HS_TARGET_OUT ? &of.target_out
@@ -61,7 +62,7 @@ AttentionRecord derived_from(const AttentionRecord& record, const std::string& h
         return mean_of_layers(record);
     }
     if (compares) {
-        return difference(record, *other->record);
+        return difference(record, other->record());
     }
     throw Failure(
         HS_NOT_FOUND,
@@ -90,6 +91,10 @@ Json json_of(const HeadStatistics& one) {
     put("induction", one.induction_if_any());
     put("duplicate", one.duplicate_if_any());
     return json;
+}
+
+Palette palette_of(const ChosenOptions& chosen) {
+    return chosen.text("palette") == "okabe-ito" ? Palette::OkabeIto : Palette::Paper;
 }
 
 PictureOptions picture_of(const ChosenOptions& chosen) {
@@ -121,13 +126,32 @@ PictureOptions picture_of(const ChosenOptions& chosen) {
     if (figure.numbers && !chosen.has("words") && !chosen.has("positions")) {
         throw Failure(HS_INVALID, "the option \"numbers\" writes those of a chosen word: give words or positions");
     }
-    figure.palette = chosen.text("palette") == "okabe-ito" ? Palette::OkabeIto : Palette::Paper;
+    figure.palette = palette_of(chosen);
     figure.look.ink = chosen.text("theme") == "dark" ? kDarkInk : kLightInk;
     figure.look.text_size = chosen.number("text_size");
     picture.scale = chosen.number("scale");
     picture.title = chosen.text("title");
     picture.caption = chosen.text("caption");
     return picture;
+}
+
+std::string page_of(const SeenRecord& seen, const ChosenOptions& chosen, const std::string& format) {
+    if (format != "html") {
+        throw Failure(HS_INVALID, "the option \"page\" needs the format html");
+    }
+    for (const OptionRow& row : option_rows()) {
+        constexpr std::array kObeyed{"page", "title", "caption", "palette", "pieces"};
+        if (chosen.has(row.key.c_str()) &&
+            std::ranges::none_of(kObeyed, [&](const char* key) { return row.key == key; })) {
+            throw Failure(HS_INVALID, fmt::format("the option \"{}\" means nothing to a page of all heads", row.key));
+        }
+    }
+    return heads_page(seen.record, seen.inside.neurons,
+                      {.title = chosen.text("title"),
+                       .caption = chosen.text("caption"),
+                       .notes = seen.inside.notes,
+                       .palette = palette_of(chosen),
+                       .join_words = !chosen.on("pieces")});
 }
 
 AttentionSelection selection_of(const AttentionRecord& record, const ChosenOptions& chosen) {
@@ -175,22 +199,22 @@ hs_text hs_record_token(const hs_record* record, int32_t side, size_t index) {
 
 hs_status hs_record_weights(const hs_record* record, int32_t kind, int32_t layer, hs_array* array, hs_error** error) {
     return guarded_input(error,
-                         [&] { lend_weights(*given(record, "record").record, kind, layer, given(array, "array")); });
+                         [&] { lend_weights(given(record, "record").record(), kind, layer, given(array, "array")); });
 }
 
 hs_status hs_record_derive(const hs_record* record, const char* how, const hs_record* other, hs_record** derived,
                            hs_error** error) {
     return guarded_input(error, [&] {
         hs_record*& place = given(derived, "the place for the record");
-        place = new hs_record(std::make_shared<const AttentionRecord>(
-            derived_from(*given(record, "record").record, &given(how, "how"), other)));
+        place = new hs_record(std::make_shared<const SeenRecord>(
+            SeenRecord{derived_from(given(record, "record").record(), &given(how, "how"), other)}));
     });
 }
 
 hs_status hs_record_statistics(const hs_record* record, hs_buffer** json, hs_error** error) {
     return guarded(error, [&] {
         Json list = Json::array();
-        for (const HeadStatistics& one : head_statistics(*given(record, "record").record)) {
+        for (const HeadStatistics& one : head_statistics(given(record, "record").record())) {
             list.push_back(json_of(one));
         }
         give(json, list.dump());
@@ -200,7 +224,8 @@ hs_status hs_record_statistics(const hs_record* record, hs_buffer** json, hs_err
 hs_status hs_record_figure(const hs_record* record, const hs_options* options, const char* format, hs_buffer** bytes,
                            hs_error** error) {
     return guarded_input(error, [&] {
-        const AttentionRecord& drawn = *given(record, "record").record;
+        const SeenRecord& seen = *given(record, "record").seen;
+        const AttentionRecord& drawn = seen.record;
         const std::string name = &given(format, "format");
         const ChosenOptions chosen(options, kFigure);
         const ShownFormat shown{.picture = picture_format_of("picture." + name), .json = name == "json"};
@@ -208,13 +233,17 @@ hs_status hs_record_figure(const hs_record* record, const hs_options* options, c
             throw Failure(HS_INVALID,
                           fmt::format("\"{}\" is no format of a picture: use svg, png, pdf, html or json", name));
         }
+        if (chosen.on("page")) {
+            give(bytes, page_of(seen, chosen, name));
+            return;
+        }
         const PictureOptions picture = picture_of(chosen);
         give(bytes, write_shown(select_shown(drawn, selection_of(drawn, chosen), picture), picture, shown));
     });
 }
 
 hs_status hs_record_json(const hs_record* record, hs_buffer** json, hs_error** error) {
-    return guarded(error, [&] { give(json, to_json(*given(record, "record").record)); });
+    return guarded(error, [&] { give(json, to_json(given(record, "record").record())); });
 }
 
 void hs_record_free(hs_record* record) {

@@ -7,13 +7,15 @@
 #include <utility>
 
 #include <headscope/headscope.h>
-#include "observe/attention_record.h"
+#include "capi/results.h"
 
 // Immutable, so that threads share it.
 struct hs_record {
-    explicit hs_record(std::shared_ptr<const headscope::AttentionRecord> of) : record(std::move(of)) {}
+    explicit hs_record(std::shared_ptr<const headscope::SeenRecord> of) : seen(std::move(of)) {}
 
-    std::shared_ptr<const headscope::AttentionRecord> record;
+    const headscope::AttentionRecord& record() const { return seen->record; }
+
+    std::shared_ptr<const headscope::SeenRecord> seen;
 };
 
 namespace headscope {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <headscope/headscope.h>
+#include "answers/page_neurons.h"
 #include "observe/attention_record.h"
 
 namespace headscope {
@@ -19,6 +20,12 @@ namespace headscope {
 struct NamedArray {
     std::vector<std::int64_t> shape;
     std::variant<std::vector<float>, std::vector<double>, std::vector<std::int32_t>, std::vector<std::int64_t>> values;
+};
+
+// A record, and what a page of it shows beside the weights.
+struct SeenRecord {
+    AttentionRecord record;
+    PageNeurons inside = {};
 };
 
 // An output of an input.
@@ -33,7 +40,7 @@ struct Choice {
 struct InputResult {
     std::string problem = {};
     std::vector<Choice> choices = {};
-    std::shared_ptr<const AttentionRecord> record = {};
+    std::shared_ptr<const SeenRecord> record = {};
     nlohmann::ordered_json json = {};
 };
 

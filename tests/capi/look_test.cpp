@@ -72,6 +72,10 @@ TEST_CASE("records are drawn, written and derived from") {
     CHECK_THAT(figure(record, {{"sort", "distance"}}, "svg", HS_INVALID), Contains("\"sort\" is for all heads"));
     CHECK_THAT(figure(record, json::object(), "gif", HS_INVALID), Contains("\"gif\" is no format"));
 
+    CHECK_THAT(figure(record, {{"page", true}}, "html"), Contains("<!DOCTYPE html>"));
+    CHECK_THAT(figure(record, {{"page", true}}, "svg", HS_INVALID), Contains("needs the format html"));
+    CHECK_THAT(figure(record, {{"page", true}, {"layer", 2}}, "html", HS_INVALID), Contains("\"layer\" means nothing"));
+
     Record rollout;
     REQUIRE(hs_record_derive(record.get(), "rollout", nullptr, &rollout, nullptr) == HS_OK);
     CHECK(weights_of(rollout, HS_ENCODER, 6).shape[0] == 1);
@@ -86,6 +90,14 @@ TEST_CASE("records are drawn, written and derived from") {
     Buffer whole;
     REQUIRE(hs_record_json(record.get(), &whole, nullptr) == HS_OK);
     CHECK(json_of(whole).at("format") == "headscope attention record");
+}
+
+TEST_CASE("a page has queries and keys that were asked for") {
+    const Model model = opened("en-causal");
+    const Record without = record_of(result_of(submit(model, HS_ATTEND, {kText}, {{"max_extra", 3}})));
+    const Record with = record_of(result_of(submit(model, HS_ATTEND, {kText}, {{"max_extra", 3}, {"neurons", true}})));
+    const auto size = [](const Record& record) { return figure(record, {{"page", true}}, "html").size(); };
+    CHECK(size(with) > size(without) + 10'000);
 }
 
 TEST_CASE("a head that is switched off has no weights") {

@@ -1,8 +1,6 @@
 #include "cli/look/attention_page.h"
 
-#include <utility>
-#include <vector>
-
+#include "answers/page_neurons.h"
 #include "cli/opened_engine.h"
 #include "explore/explorer.h"
 #include "figures/heads_page.h"
@@ -35,26 +33,6 @@ ExploreRequest request_for(const AttentionOptions& options, const ModelConfig& c
     return request;
 }
 
-// Of the heads of the record, until the page has no place for more.
-void add_neurons(const Place& place, const ExploreRequest& request, const AttentionRecord& record,
-                 HeadsPageOptions& page, std::vector<NeuronView>& neurons) {
-    const Explorer explorer(place.backend, place.model, place.compute);
-    std::size_t bytes = 0;
-    for (const SiteWeights& site : record.sites) {
-        for (NeuronView& view : explorer.neurons(request, site.site, 1, static_cast<int>(site.heads))) {
-            if (!view.problem.empty()) {
-                page.notes.push_back("Without queries and keys: " + view.problem + ".");
-                return;
-            }
-            bytes += neuron_bytes(view);
-            neurons.push_back(std::move(view));
-        }
-        if (bytes > page.neuron_bytes) {
-            return;
-        }
-    }
-}
-
 }  // namespace
 
 std::string look_at_page(const AttentionOptions& options) {
@@ -77,13 +55,12 @@ std::string look_at_page(const AttentionOptions& options) {
                           .caption = options.picture.caption,
                           .palette = options.picture.figure.palette,
                           .join_words = !options.pieces};
-    std::vector<NeuronView> neurons;
+    PageNeurons inside;
     opened.run([&](const Place& place) {
-        neurons.clear();
-        page.notes.clear();
-        add_neurons(place, with_target(request, found), found.record, page, neurons);
+        inside = page_neurons(place, with_target(request, found), found.record, page.neuron_bytes);
     });
-    return heads_page(found.record, neurons, page);
+    page.notes = inside.notes;
+    return heads_page(found.record, inside.neurons, page);
 }
 
 }  // namespace headscope
