@@ -1,0 +1,94 @@
+"""Objects of the C library that Python holds: used by many threads, freed once, and left alone after a fork."""
+
+from __future__ import annotations
+
+import os
+import threading
+from ctypes import c_void_p
+from typing import Any, Callable
+
+from ._errors import ForkedError, raise_closed
+from ._library import lib, owner_of
+
+
+class Handle:
+    """A pointer that is freed when it is closed and no call uses it any more.
+
+    `with handle as pointer:` around each call. Closing never waits for a call of another thread.
+    """
+
+    __slots__ = ("_pointer", "_free", "_what", "_process", "_users", "_closed", "_lock", "__weakref__")
+
+    def __init__(self, pointer: c_void_p, free: Callable[[c_void_p], Any], what: str) -> None:
+        self._pointer = pointer
+        self._free = free
+        self._what = what
+        self._process = os.getpid()
+        self._users = 0
+        self._closed = False
+        self._lock = threading.Lock()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it belongs to the process before a fork, where its lock may be held for ever."""
+        return self._process != os.getpid()
+
+    def __enter__(self) -> c_void_p:
+        problem = owner_of(self._process)
+        if problem is not None:
+            raise ForkedError(problem)
+        with self._lock:
+            if self._closed:
+                raise_closed(self._what)
+            self._users += 1
+        return self._pointer
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            last = self._closed and self._users == 0
+        if last:
+            self._free(self._pointer)
+
+    def close(self) -> None:
+        if self.foreign:
+            self._closed = True
+            return
+        with self._lock:
+            first = not self._closed
+            self._closed = True
+            unused = first and self._users == 0
+        if unused:
+            self._free(self._pointer)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_lock") and not self._closed:
+            self.close()
+
+
+class Result:
+    """An hs_result. Results may outlive their request, model and engine, and a fork."""
+
+    __slots__ = ("pointer", "__weakref__")
+
+    def __init__(self, pointer: c_void_p) -> None:
+        self.pointer = pointer
+
+    def __del__(self, free: Any = lib.hs_result_free) -> None:
+        free(self.pointer)
+
+
+class Record:
+    """An hs_record."""
+
+    __slots__ = ("pointer", "__weakref__")
+
+    def __init__(self, pointer: c_void_p) -> None:
+        self.pointer = pointer
+
+    def __del__(self, free: Any = lib.hs_record_free) -> None:
+        free(self.pointer)

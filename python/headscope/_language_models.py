@@ -1,0 +1,219 @@
+"""Language models: those that continue a text, and those that fill it in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from . import _requests
+from ._handles import Result
+from ._models import Model
+from ._options import NativeOptions
+from ._requests import Request, inputs_of, listed
+from ._results import (
+    Candidate,
+    Completion,
+    Filled,
+    check_errors,
+    completion_of,
+    failed_completion,
+    failed_filled,
+    filled_of,
+)
+from ._run import candidates_of
+from ._streams import AsyncStream, Stream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import CompleteOptions, FillOptions
+
+    Ids = Sequence[int]
+
+
+class LanguageModel(Model):
+    """A causal language model, such as GPT-2 and Llama.
+
+    Options of its methods are those of `headscope complete`, among them max_tokens, beam, n_best, stop, and with
+    sample=True temperature, top_k, top_p and seed; a temperature above 0 samples, too. `keys()` lists all.
+
+    >>> lm = open("en-causal")
+    >>> print(lm.complete("Could you please"))
+     tell me what's going on here?
+    """
+
+    @overload
+    def complete(  # type: ignore[overload-overlap]
+        self,
+        prompt: str,
+        *,
+        max_tokens: int | None = None,
+        errors: str = "raise",
+        **options: Unpack[CompleteOptions],
+    ) -> Completion: ...
+    @overload
+    def complete(
+        self,
+        prompt: Iterable[str | Ids],
+        *,
+        max_tokens: int | None = None,
+        errors: str = "raise",
+        **options: Unpack[CompleteOptions],
+    ) -> list[Completion]: ...
+    def complete(self, prompt: Any, *, max_tokens: int | None = None, errors: str = "raise", **options: Any) -> Any:
+        """A continuation of a prompt, or of each of a list. A prompt is a text, or with others in a list a list of ids.
+
+        max_tokens: the most tokens that are written. errors: "raise" raises InvalidError if a prompt has a problem,
+        after all others are done: it has them as `results`. "keep" gives them, with a `problem`.
+        """
+        prompts, (request, problems) = self._ask(prompt, max_tokens, errors, options)
+        try:
+            found = self._read(request.wait(), prompts, problems, errors)
+        finally:
+            request.close()
+        return found[0] if isinstance(prompt, str) else found
+
+    @overload
+    async def complete_async(  # type: ignore[overload-overlap]
+        self,
+        prompt: str,
+        *,
+        max_tokens: int | None = None,
+        errors: str = "raise",
+        **options: Unpack[CompleteOptions],
+    ) -> Completion: ...
+    @overload
+    async def complete_async(
+        self,
+        prompt: Iterable[str | Ids],
+        *,
+        max_tokens: int | None = None,
+        errors: str = "raise",
+        **options: Unpack[CompleteOptions],
+    ) -> list[Completion]: ...
+    async def complete_async(
+        self, prompt: Any, *, max_tokens: int | None = None, errors: str = "raise", **options: Any
+    ) -> Any:
+        """The same for asyncio. A task that is cancelled cancels its request."""
+        prompts, (request, problems) = self._ask(prompt, max_tokens, errors, options)
+        try:
+            found = self._read(await request.wait_async(), prompts, problems, errors)
+        finally:
+            request.close()
+        return found[0] if isinstance(prompt, str) else found
+
+    def stream(
+        self, prompt: str, *, max_tokens: int | None = None, **options: Unpack[CompleteOptions]
+    ) -> Stream[Completion]:
+        """A completion as it is written: an iterator of Written. Leaving the loop stops the device.
+
+        >>> "".join(each.text for each in open("en-causal").stream("Could you please", max_tokens=3))
+        ' tell me what'
+        """
+        prompts, (request, problems) = self._ask(prompt, max_tokens, "raise", {**options, "stream": True})
+        return Stream(request, lambda result: self._read(result, prompts, problems, "raise")[0])
+
+    def stream_async(
+        self, prompt: str, *, max_tokens: int | None = None, **options: Unpack[CompleteOptions]
+    ) -> AsyncStream[Completion]:
+        """The same for `async for`."""
+        chosen: dict[str, Any] = {**options, "stream": True}
+        return AsyncStream(
+            lambda: self._ask(prompt, max_tokens, "raise", chosen)[1][0],
+            lambda result: self._read(result, [prompt], {}, "raise")[0],
+        )
+
+    def next(self, prompt: str, top: int = 10) -> tuple[Candidate, ...]:
+        """The likeliest tokens after a prompt, best first.
+
+        >>> [each.text for each in open("en-causal").next("Could you please", top=2)]
+        ['▁tell', '▁help']
+        """
+        options = self._edited({"candidates": top, "max_extra": 1, "max_length": 0})
+        inputs, targets = self._pair(prompt, None)
+        found = self._only(self._done(_requests.ATTEND, inputs, targets, options))
+        return candidates_of(found["steps"][-1]["candidates"])[:top]
+
+    def _look_pair(
+        self, text: str, target: str | None, options: Mapping[str, Any]
+    ) -> tuple[list[bytes], list[bytes] | None]:
+        # The text alone, unless it is asked how the model goes on.
+        return self._pair(text, "" if target is None and not options.get("max_extra") else target)
+
+    def _ask(
+        self, prompt: Any, max_tokens: int | None, errors: str, options: Mapping[str, Any]
+    ) -> tuple[list[str], tuple[Request, dict[int, str]]]:
+        check_errors(errors)
+        self._check_open()
+        self._refuse_edits("complete()", "attention() and run() do")
+        chosen: dict[str, Any] = dict(options)
+        if max_tokens is not None:
+            chosen.update(max_extra=max_tokens, max_length=chosen.get("max_length", 0))
+        if "temperature" in chosen and chosen.get("sample") is None:
+            chosen["sample"] = chosen["temperature"] != 0 or None
+            if not chosen["sample"]:
+                del chosen["temperature"]
+        prompts: list[Any] = listed(prompt, "the prompt")
+        if prompts and all(not isinstance(each, str) for each in prompts):
+            chosen["ids"] = True
+            prompts = [json.dumps([int(id) for id in each]) for each in prompts]
+        inputs, problems = inputs_of(prompts, "prompt")
+        return prompts, (self._opened.submit(_requests.COMPLETE, inputs, None, NativeOptions(chosen)), problems)
+
+    def _read(self, result: Result, prompts: list[str], problems: Mapping[int, str], errors: str) -> list[Completion]:
+        return self._answers(result, prompts, problems, completion_of, failed_completion, errors)
+
+
+class MaskedModel(Model):
+    """A masked language model, such as BERT.
+
+    >>> masked = open("en-masked")
+    >>> print(masked.fill("She opened the [MASK]."))
+    She opened the door.
+    """
+
+    @overload
+    def fill(self, text: str, *, errors: str = "raise", **options: Unpack[FillOptions]) -> Filled: ...  # type: ignore[overload-overlap]
+    @overload
+    def fill(self, text: Iterable[str], *, errors: str = "raise", **options: Unpack[FillOptions]) -> list[Filled]: ...
+    def fill(self, text: Any, *, errors: str = "raise", **options: Any) -> Any:
+        """What may stand at the masks of a text, or of each text of a list.
+
+        top: candidates of each mask (5). mask: what stands for a masked word ("[MASK]"). one_by_one: the most certain
+        mask is filled first, and the others see it.
+        """
+        texts, (request, problems) = self._ask(text, errors, options)
+        try:
+            found = self._read(request.wait(), texts, problems, errors)
+        finally:
+            request.close()
+        return found[0] if isinstance(text, str) else found
+
+    @overload
+    async def fill_async(self, text: str, *, errors: str = "raise", **options: Unpack[FillOptions]) -> Filled: ...  # type: ignore[overload-overlap]
+    @overload
+    async def fill_async(
+        self, text: Iterable[str], *, errors: str = "raise", **options: Unpack[FillOptions]
+    ) -> list[Filled]: ...
+    async def fill_async(self, text: Any, *, errors: str = "raise", **options: Any) -> Any:
+        """The same for asyncio. A task that is cancelled cancels its request."""
+        texts, (request, problems) = self._ask(text, errors, options)
+        try:
+            found = self._read(await request.wait_async(), texts, problems, errors)
+        finally:
+            request.close()
+        return found[0] if isinstance(text, str) else found
+
+    def _ask(
+        self, text: Any, errors: str, options: Mapping[str, Any]
+    ) -> tuple[list[str], tuple[Request, dict[int, str]]]:
+        check_errors(errors)
+        self._check_open()
+        self._refuse_edits("fill()", "attention() and run() do")
+        texts: list[str] = listed(text, "the text")
+        inputs, problems = inputs_of(texts, "text")
+        return texts, (self._opened.submit(_requests.FILL, inputs, None, NativeOptions(options)), problems)
+
+    def _read(self, result: Result, texts: list[str], problems: Mapping[int, str], errors: str) -> list[Filled]:
+        return self._answers(result, texts, problems, filled_of, failed_filled, errors)

@@ -1,0 +1,420 @@
+"""Models: open weights and tokenizers, and what every family can do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    TypeVar,
+    overload,
+)
+
+from . import _requests
+from ._attention import Attention
+from ._edits import Edit
+from ._engine import Engine
+from ._errors import ClosedError, Error, InvalidError, NotFoundError, UnsupportedError
+from ._handles import Record, Result
+from ._importance import Importance, Saliency
+from ._library import check, given, lib
+from ._opened import Opened, family_of
+from ._options import NativeOptions
+from ._requests import encoded, inputs_of, listed
+from ._results import Piece, Score, answers, check_errors, failed_score, json_of, pieces_of, raise_problems, score_of
+from ._run import NativeHooks, Run, native_patches
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import ExploreOptions, ImportanceOptions, RunOptions, SaliencyOptions, ScoreOptions
+    from ._run import Hook, PatchLike
+
+Found = TypeVar("Found")
+Self = TypeVar("Self", bound="Model")
+
+
+class Model:
+    """What all families of models can do. `open()` gives a Translator, a LanguageModel or a MaskedModel.
+
+    A model may be used by many threads and coroutines at a time, whose work is done in common batches. `close()`, or
+    the end of `with`, cancels what others still wait for.
+    """
+
+    def __init__(self, opened: Opened, arguments: Mapping[str, Any], edits: tuple[Edit, ...] = ()) -> None:
+        self._opened = opened
+        self._arguments = dict(arguments)
+        self._edits = edits
+        self._is_view = False
+        self._view_closed = False
+
+    @classmethod
+    def open(cls: type[Self], model: Any, **arguments: Any) -> Self:
+        """As headscope.open(), for a model of this class alone, which type checkers then know.
+
+        >>> from headscope import Translator
+        >>> Translator.open("en-de").family
+        'encoder-decoder'
+        """
+        from ._open import open
+
+        opened = open(model, **arguments)
+        if isinstance(opened, cls):
+            return opened
+        opened.close()
+        raise UnsupportedError(f"{opened.path} is a {type(opened).__name__}, not a {cls.__name__}")
+
+    # ---- What it is
+
+    @property
+    def family(self) -> str:
+        """Such as "encoder-decoder", "causal-lm" or "masked-lm"."""
+        return family_of(self._opened.info)
+
+    @property
+    def path(self) -> str:
+        """The folder or file of the weights."""
+        return str(self._opened.info["path"])
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What `headscope inspect` lists, such as config["d_model"]."""
+        return dict(self._opened.info["keys"])
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Names for source_language and target_language; empty unless the model needs them."""
+        return tuple(self._opened.info["languages"])
+
+    @property
+    def layers(self) -> dict[str, int]:
+        """The number of layers of "encoder", "decoder" and "cross"."""
+        counts = {kind: int(self._opened.info["keys"].get(kind + "_layers", 0)) for kind in ("encoder", "decoder")}
+        if counts["encoder"] and counts["decoder"]:
+            counts["cross"] = counts["decoder"]
+        return {kind: count for kind, count in counts.items() if count}
+
+    @property
+    def heads(self) -> int:
+        """The number of heads of a layer."""
+        return int(self._opened.info["keys"]["attention.heads"])
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """The values that `run()` records and replaces, in the order of a pass."""
+        return tuple(self._opened.info["sites"])
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The decoding options of the model's author."""
+        return dict(self._opened.info["decoding"])
+
+    @property
+    def longest(self) -> int:
+        """The most tokens of an input."""
+        return int(self._opened.info["longest"])
+
+    @property
+    def engine(self) -> Engine:
+        """Its devices."""
+        return self._opened.engine
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices that work, such as ("cpu",)."""
+        return self.engine.devices
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What edit() has changed."""
+        return self._edits
+
+    @property
+    def closed(self) -> bool:
+        """Whether it, or this view of it, was closed."""
+        return self._view_closed or self._opened.handle.closed
+
+    # ---- Its life
+
+    def close(self) -> None:
+        """Cancels what others wait for, and frees the weights. Results stay. Of an edited view: ends the view alone."""
+        if self._is_view:
+            self._view_closed = True
+        else:
+            self._opened.close()
+
+    def unload(self) -> None:
+        """Frees the weights as soon as no request uses them. Requests fail until `load()`."""
+        self._check_open()
+        with self._opened.handle as pointer:
+            check(lib.hs_model_unload, pointer)
+
+    def load(self) -> None:
+        """Reads the weights again after `unload()`."""
+        self._check_open()
+        with self._opened.handle as pointer:
+            check(lib.hs_model_load, pointer)
+
+    def _check_open(self) -> None:
+        if self._view_closed:
+            raise ClosedError("this edited view of the model is closed")
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened_again, (self._arguments, self._edits)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<headscope.{type(self).__name__}, closed>"
+        edits = f", {len(self._edits)} edits" if self._edits else ""
+        return f"<headscope.{type(self).__name__} {self.path}{edits}>"
+
+    # ---- Tokens
+
+    def tokenize(self, text: str, side: str = "source") -> list[Piece]:
+        """The pieces of a text as the model reads it. side: "source" or "target".
+
+        >>> [piece.text for piece in open("en-de").tokenize("The cat sleeps.")]
+        ['▁The', '▁cat', '▁sleep', 's', '.']
+        """
+        data = encoded(text, "the text")
+        result = self._done(_requests.TOKENIZE, [data], None, {"side": side})
+        return pieces_of(json_of(result)[0], data)
+
+    def detokenize(self, ids: Iterable[int], side: str = "source") -> str:
+        """The text of pieces.
+
+        >>> open("en-de").detokenize([194, 3614])
+        'The cat'
+        """
+        data = json.dumps([int(each) for each in ids]).encode()
+        found = json_of(self._done(_requests.DETOKENIZE, [data], None, {"side": side}))[0]
+        if found.get("problem"):
+            raise InvalidError(found["problem"])
+        return str(found["text"])
+
+    # ---- Probabilities
+
+    @overload
+    def score(  # type: ignore[overload-overlap]
+        self, texts: str, targets: str | None = None, *, errors: str = "raise", **options: Unpack[ScoreOptions]
+    ) -> Score: ...
+    @overload
+    def score(
+        self,
+        texts: Iterable[str],
+        targets: Iterable[str] | None = None,
+        *,
+        errors: str = "raise",
+        **options: Unpack[ScoreOptions],
+    ) -> list[Score]: ...
+    def score(self, texts: Any, targets: Any = None, *, errors: str = "raise", **options: Any) -> Any:
+        """How probable translations are, or texts for a language model, one or a list.
+
+        targets: the translations; None for a language model. errors: "raise", or "keep" for a `problem` in the score.
+
+        >>> round(open("en-de").score("A house.", "Ein Haus.").nll, 4)
+        0.2665
+        """
+        check_errors(errors)
+        self._refuse_edits("score()", "run() gives log-probabilities with edits")
+        alone = isinstance(texts, str)
+        sources = listed(texts, "the texts")
+        inputs, problems = inputs_of(sources, "text")
+        outputs: list[bytes] | None = None
+        to: list[str] = []
+        if targets is not None:
+            to = listed(targets, "the targets")
+            if len(to) != len(sources):
+                raise InvalidError(f"{len(sources)} texts have {len(to)} targets: give one for each")
+            outputs, more = inputs_of(to, "target")
+            problems.update(more)
+        result = self._done(_requests.SCORE, inputs, outputs, options)
+        shown = to or sources
+        found = [
+            failed_score(source, shown[i], problems[i])
+            if i in problems
+            else score_of(result, i, each, source if to else "", shown[i])
+            for i, (source, each) in enumerate(zip(sources, json_of(result)))
+        ]
+        if errors == "raise":
+            raise_problems(found, "text")
+        return found[0] if alone else found
+
+    # ---- Looking into it
+
+    def attention(self, text: str, target: str | None = None, **options: Unpack[ExploreOptions]) -> Attention:
+        """The attention of all heads for a text, with its target or one that the model writes.
+
+        kind and layer, both, record one layer alone; other options are those of decoding.
+        """
+        result = self._done(_requests.ATTEND, *self._look_pair(text, target, options), self._edited(options))
+        found = self._only(result)
+        record = Record(given(lib.hs_result_record, result.pointer, 0))
+        return Attention(record, self.layers, found["output"], found["log_probability"])
+
+    def run(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        record: str | Sequence[str] = (),
+        patch: Mapping[str, PatchLike] | None = None,
+        hooks: Mapping[str, Hook] | None = None,
+        **options: Unpack[RunOptions],
+    ) -> Run:
+        """A pass over a text with its target, whose values are recorded, replaced and changed.
+
+        Sites are those of `sites`, with "*" for anything between two dots.
+
+        record: the sites whose values are kept, float32 [.., positions, columns].
+        patch: values for sites: an array, (array, slice of positions) to take these positions from an array of the
+            whole site, or a Patch. All of them are finite floats.
+        hooks: functions that get a site's values, float32, and change them in place or return new ones of the same
+            shape. They run on a thread of the engine, which does nothing else meanwhile. If one raises, run() does,
+            with that exception as its cause.
+        target: what the model is made to predict; by default the model's own translation. A language model needs none.
+        """
+        sites = [record] if isinstance(record, str) else list(record)
+        functions = NativeHooks(hooks or {})
+        inputs, targets = self._read_pair(text, target, options)
+        native = NativeOptions(
+            self._edited({**options, "record": sites or None}),
+            native_patches(patch) if patch else (),
+            functions.functions,
+        )
+        self._check_open()
+        request = self._opened.submit(_requests.RUN, inputs, targets, native, functions)
+        try:
+            result = request.wait()
+            return Run(result, self._only(result))
+        except InvalidError:
+            if functions.failure is not None:
+                raise Error(functions.problem) from functions.failure
+            raise
+        finally:
+            request.close()
+
+    def importance(self, text: str, target: str | None = None, **options: Unpack[ImportanceOptions]) -> Importance:
+        """What the probability of the target, by default the model's own translation, loses without each head."""
+        result = self._done(_requests.IMPORTANCE, *self._read_pair(text, target, options), self._edited(options))
+        return Importance(result, self._only(result))
+
+    def saliency(
+        self, text: str, target: str | None = None, *, steps: int = 1, **options: Unpack[SaliencyOptions]
+    ) -> Saliency:
+        """What each predicted token owes to each token that the model reads.
+
+        steps: 1 is gradient times embedding; more are integrated gradients, the mean over so many embeddings on the way
+        from zero. Needs weights in float32.
+        """
+        self._refuse_edits("saliency()", "importance() and run() obey edits")
+        given_options: dict[str, Any] = dict(options, steps=steps if steps != 1 else None)
+        result = self._done(_requests.SALIENCY, *self._read_pair(text, target, options), given_options)
+        return Saliency(result, self._only(result))
+
+    def matching_sites(self, pattern: str) -> tuple[str, ...]:
+        """The sites that a pattern names, with "*" for anything between two dots."""
+        import re
+
+        wanted = re.compile("[^.]*".join(re.escape(part) for part in pattern.split("*")))
+        found = tuple(site for site in self.sites if wanted.fullmatch(site))
+        if not found:
+            raise NotFoundError(f"the model has no site {pattern!r}; see its `sites`")
+        return found
+
+    def edit(self: Self, *edits: Edit) -> Self:
+        """A view of the model with changed heads: off(), uniform() and pin(). It shares the weights.
+
+        attention(), run(), importance() and the writing of text obey edits.
+
+        >>> model = open("en-de")
+        >>> with model.edit(off("cross", layer=1, head=1)) as without:
+        ...     without.run("A house.", "Ein Haus.").log_probability < 0
+        True
+        """
+        for each in edits:
+            if not isinstance(each, Edit):
+                raise TypeError(f"edits are made by off(), uniform() and pin(), not {type(each).__name__}")
+        self._check_open()
+        view = type(self)(self._opened, self._arguments, self._edits + edits)
+        view._is_view = True
+        return view
+
+    # ---- Asking
+
+    def _done(
+        self, kind: int, inputs: Sequence[bytes], targets: Sequence[bytes] | None, options: Mapping[str, Any]
+    ) -> Result:
+        self._check_open()
+        request = self._opened.submit(kind, inputs, targets, NativeOptions(options))
+        try:
+            return request.wait()
+        finally:
+            request.close()
+
+    def _pair(self, text: str, target: str | None) -> tuple[list[bytes], list[bytes] | None]:
+        return (
+            [encoded(text, "the text")],
+            None if target is None else [encoded(target, "the target")],
+        )
+
+    def _look_pair(
+        self, text: str, target: str | None, options: Mapping[str, Any]
+    ) -> tuple[list[bytes], list[bytes] | None]:
+        """Of attention(): the model writes a target that is not given."""
+        return self._pair(text, target)
+
+    def _read_pair(
+        self, text: str, target: str | None, options: Mapping[str, Any]
+    ) -> tuple[list[bytes], list[bytes] | None]:
+        """Of a pass that needs a target."""
+        return self._pair(text, target)
+
+    def _only(self, result: Result) -> dict[str, Any]:
+        found = json_of(result)[0]
+        if found.get("problem"):
+            raise InvalidError(found["problem"])
+        return found
+
+    def _edited(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        edits = [each.as_option() for each in self._edits]
+        return {**options, "edits": edits} if edits else dict(options)
+
+    def _refuse_edits(self, what: str, instead: str) -> None:
+        if self._edits:
+            raise UnsupportedError(f"{what} does not obey edits: {instead}")
+
+    def _answers(
+        self,
+        result: Result,
+        sources: Sequence[str],
+        problems: Mapping[int, str],
+        convert: Callable[[Result, int, Mapping[str, Any], str], Found],
+        failed: Callable[[str, str], Found],
+        errors: str,
+    ) -> list[Found]:
+        found = answers(result, sources, problems, convert, failed)
+        if errors == "raise":
+            raise_problems(found, "line")
+        return found
+
+
+def _opened_again(arguments: dict[str, Any], edits: tuple[Edit, ...]) -> Model:
+    from ._open import open
+
+    model: Model = open(**arguments)
+    return model.edit(*edits) if edits else model

@@ -1,0 +1,61 @@
+"""A model that is open in an engine."""
+
+from __future__ import annotations
+
+import json
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._engine import Engine, returned
+from ._handles import Handle
+from ._library import given, lib, take
+from ._options import NativeOptions
+from ._requests import Request
+
+
+def family_of(info: Mapping[str, Any]) -> str:
+    return str(info["keys"]["architecture"])
+
+
+class Opened:
+    """A model that is open in an engine. The model and its edited views share it."""
+
+    def __init__(self, engine: Engine, borrowed: bool, handle: Handle) -> None:
+        self.engine = engine
+        self.handle = handle
+        self._borrowed = borrowed
+        self._lock = threading.Lock()
+        self._requests: weakref.WeakSet[Request] = weakref.WeakSet()
+        with handle as pointer:
+            self.info: dict[str, Any] = json.loads(take(given(lib.hs_model_info, pointer)))
+
+    def submit(
+        self,
+        kind: int,
+        inputs: Sequence[bytes],
+        targets: Sequence[bytes] | None = None,
+        options: NativeOptions | None = None,
+        keep: object = None,
+    ) -> Request:
+        request = Request(self.handle, kind, inputs, targets, options, keep)
+        with self._lock:
+            self._requests.add(request)
+        return request
+
+    def close(self) -> None:
+        if self.handle.foreign or self.handle.closed:
+            self.handle.close()
+            return
+        self.handle.close()
+        with self._lock:
+            requests = list(self._requests)
+        for request in requests:
+            request.cancel()
+        if self._borrowed:
+            returned(self.engine)
+
+    def __del__(self) -> None:
+        if hasattr(self, "info"):
+            self.close()

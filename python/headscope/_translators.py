@@ -1,0 +1,160 @@
+"""Translation models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, overload
+
+from . import _requests
+from ._ahead import in_order
+from ._handles import Result
+from ._models import Model
+from ._options import NativeOptions
+from ._requests import Request, inputs_of, listed
+from ._results import Translation, check_errors, failed_translation, numbers, translation_of
+from ._streams import AsyncStream, Stream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import TranslateOptions
+
+
+class Translator(Model):
+    """A translation model.
+
+    Options of its methods are those of `headscope translate`: beam, n_best, length_penalty, sample, seed, prefix,
+    source_language, target_language and more. `keys()` lists all with their ranges and defaults; the model's author has
+    chosen some (`defaults`). timeout: seconds, after which DeadlineError is raised.
+
+    >>> model = open("en-de")
+    >>> print(model.translate("The weather is nice today."))
+    Heute ist das Wetter schön.
+    >>> [str(each) for each in model.translate("A house.", n_best=2).n_best]
+    ['Ein Haus.', 'Ein Haus ist.']
+    """
+
+    @overload
+    def translate(self, text: str, *, errors: str = "raise", **options: Unpack[TranslateOptions]) -> Translation: ...  # type: ignore[overload-overlap]
+    @overload
+    def translate(
+        self, text: Iterable[str], *, errors: str = "raise", **options: Unpack[TranslateOptions]
+    ) -> list[Translation]: ...
+    def translate(self, text: Any, *, errors: str = "raise", **options: Any) -> Any:
+        """A translation of a line, or of each line of a list.
+
+        errors: "raise" raises InvalidError if a line has a problem, after all others are done: it has them as
+        `results`. "keep" gives them, with a `problem`.
+        """
+        lines, asked = self._ask(text, errors, options)
+        try:
+            found = self._read(asked[0].wait(), lines, asked[1], errors)
+        finally:
+            asked[0].close()
+        return found[0] if isinstance(text, str) else found
+
+    @overload
+    async def translate_async(  # type: ignore[overload-overlap]
+        self, text: str, *, errors: str = "raise", **options: Unpack[TranslateOptions]
+    ) -> Translation: ...
+    @overload
+    async def translate_async(
+        self, text: Iterable[str], *, errors: str = "raise", **options: Unpack[TranslateOptions]
+    ) -> list[Translation]: ...
+    async def translate_async(self, text: Any, *, errors: str = "raise", **options: Any) -> Any:
+        """The same for asyncio. A task that is cancelled cancels its request."""
+        lines, asked = self._ask(text, errors, options)
+        try:
+            found = self._read(await asked[0].wait_async(), lines, asked[1], errors)
+        finally:
+            asked[0].close()
+        return found[0] if isinstance(text, str) else found
+
+    def translate_iter(
+        self,
+        lines: Iterable[str],
+        *,
+        ordered: bool = True,
+        ahead: int = 2048,
+        errors: str = "keep",
+        **options: Unpack[TranslateOptions],
+    ) -> Iterator[Translation]:
+        """Translations of lines that are read as they are needed, at most `ahead` of them before their translations
+        are taken. The end of a line is not translated, so that an open file will do.
+
+        ordered: in the order of the lines, else as parts of them are done. errors: "keep" gives lines without a
+        translation a `problem`; "raise" raises InvalidError at such a line.
+
+        >>> [str(each) for each in open("en-de").translate_iter(["Hello!", "Good morning!"])]
+        ['Hallo!', 'Guten Morgen!']
+        """
+        check_errors(errors)
+        read = (line.rstrip("\r\n") if isinstance(line, str) else line for line in lines)
+        return in_order(
+            read,
+            ahead,
+            ordered,
+            lambda part: self._ask(part, errors, dict(options))[1],
+            lambda result, part, problems: self._read(result, part, problems, errors),
+        )
+
+    def stream(self, text: str, **options: Unpack[TranslateOptions]) -> Stream[Translation]:
+        """A translation as it is written: an iterator of Written. Only a beam search takes back what it wrote.
+
+        >>> *_, last = open("en-de").stream("Good morning!", beam=1)
+        >>> last.so_far
+        'Guten Morgen!'
+        """
+        lines, (request, problems) = self._ask(text, "raise", {**options, "stream": True})
+        return Stream(request, lambda result: self._read(result, lines, problems, "raise")[0])
+
+    def stream_async(self, text: str, **options: Unpack[TranslateOptions]) -> AsyncStream[Translation]:
+        """The same for `async for`."""
+        chosen: dict[str, Any] = {**options, "stream": True}
+        return AsyncStream(
+            lambda: self._ask(text, "raise", chosen)[1][0],
+            lambda result: self._read(result, [text], {}, "raise")[0],
+        )
+
+    def _read_pair(
+        self, text: str, target: str | None, options: Mapping[str, Any]
+    ) -> tuple[list[bytes], list[bytes] | None]:
+        if target is None:
+            languages: Any = {key: options[key] for key in ("source_language", "target_language") if key in options}
+            target = self.translate(text, **languages).text
+        return self._pair(text, target)
+
+    def _ask(
+        self, text: Any, errors: str, options: Mapping[str, Any]
+    ) -> tuple[list[str], tuple[Request, dict[int, str]]]:
+        check_errors(errors)
+        self._check_open()
+        lines: list[str] = listed(text, "the text")
+        inputs, problems = inputs_of(lines, "line")
+        kind = _requests.TRANSLATE
+        if self._edits:
+            kind = _requests.ATTEND  # which writes the same text
+            options = self._edited({key: value for key, value in options.items() if key != "stream"})
+        return lines, (self._opened.submit(kind, inputs, None, NativeOptions(options)), problems)
+
+    def _read(self, result: Result, lines: list[str], problems: Mapping[int, str], errors: str) -> list[Translation]:
+        convert = _edited_translation if self._edits else translation_of
+        return self._answers(result, lines, problems, convert, failed_translation, errors)
+
+
+def _edited_translation(result: Result, input: int, json: Mapping[str, Any], source: str) -> Translation:
+    if json.get("problem"):
+        return failed_translation(source, json["problem"])
+    ids = numbers(result, input, 0, b"tokens")
+    log_probabilities = numbers(result, input, 0, b"token_log_probabilities")
+    pieces = _pieces(json["steps"])
+    return Translation(source, json["output"], json["score"], json["log_probability"], pieces, ids, log_probabilities)
+
+
+def _pieces(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Of the tokens that are among the candidates of their step, as those that a model chose nearly always are."""
+    found = []
+    for step in steps:
+        named: str | None = next((each["piece"] for each in step["candidates"] if each["id"] == step["id"]), None)
+        found.append("" if named is None else named)
+    return tuple(found)
