@@ -13,4 +13,8 @@ function(headscope_capi)
     target_link_options(headscope_capi PRIVATE -Wl,--version-script=${script} -Wl,--no-undefined)
     set_target_properties(headscope_capi PROPERTIES OUTPUT_NAME headscope EXPORT_NAME c SOVERSION 0 LINK_DEPENDS ${script}
                                                     VERSION 0.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH})
+    if(SKBUILD)  # pip install: the library as one file, since wheels hold no links
+        set_target_properties(headscope_capi PROPERTIES VERSION 0)
+        install(TARGETS headscope_capi LIBRARY DESTINATION headscope/_lib COMPONENT python NAMELINK_SKIP)
+    endif()
 endfunction()
