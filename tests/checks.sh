@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # ./do sets MODEL, HEADSCOPE and PACKAGES
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
-readonly CHECKS=(format shell docs manifest agreement bleu onnx import digits cpuonly shared sanitize threads abi library validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop damage window mutants tidy fuzz trixie)
+readonly CHECKS=(format shell docs manifest agreement bleu onnx import python digits cpuonly shared sanitize threads abi library validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop damage window mutants tidy fuzz trixie)
 # Exit code of a check that was skipped because a requirement is missing.
 readonly SKIPPED=77
 
@@ -132,6 +132,25 @@ import_python() {
         touch "$folder.ready"
     fi
     printf '%s' "$folder/bin/python"
+}
+
+# The Python package with its documents, types and notebooks; beside transformers, PyTorch and BertViz if they can be
+# installed. HEADSCOPE_IMPORT_KITS has more models for it.
+check_python() {
+    local folder=build/python needed=(pytest numpy mypy pyright ruff typing_extensions nbclient nbformat ipykernel)
+    if [ ! -f "$folder.ready" ]; then
+        rm -rf "$folder"
+        mkdir -p build
+        if ! { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet "${needed[@]}"; }; then
+            skip "cannot install ${needed[*]}: this needs python3-venv and a network"
+        fi
+        "$folder/bin/pip" install --quiet torch transformers bertviz sentencepiece sacremoses ||
+            say "without transformers, PyTorch and BertViz"
+        touch "$folder.ready"
+    fi
+    build release headscope headscope_capi
+    HEADSCOPE="$HEADSCOPE" HEADSCOPE_LIBRARY="$PWD/build/release/libheadscope.so.0" \
+        PYTHONPATH=python "$folder/bin/pytest" -q -rs --durations=10 tests/python
 }
 
 # The digits task is learnt completely on the CPU: all 500 test numbers are correct.
