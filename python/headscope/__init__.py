@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ._results import Candidate, Completion, Filled, Piece, Score, Translation
     from ._run import Patch, Run, States, Step, transformer_lens_names
     from ._streams import AsyncStream, Stream, Written
+    from ._training import Report, Trainer
     from ._translators import Translator
 
 __version__ = _library.version()
@@ -63,6 +64,7 @@ _PLACES: dict[str, str] = {
         "_results": "Candidate Completion Filled Piece Score Translation",
         "_run": "Patch Run States Step transformer_lens_names",
         "_streams": "AsyncStream Stream Written",
+        "_training": "Report Trainer",
         "_translators": "Translator",
     }.items()
     for name in names.split()
@@ -114,12 +116,14 @@ __all__ = [
     "OutOfMemoryError",
     "Patch",
     "Piece",
+    "Report",
     "Run",
     "Saliency",
     "Score",
     "States",
     "Step",
     "Stream",
+    "Trainer",
     "Translation",
     "Translator",
     "UnsupportedError",

@@ -15,7 +15,7 @@ NOTEBOOKS = sorted((TREE / "docs" / "notebooks").glob("*.ipynb"))
 
 
 def test_no_outputs() -> None:
-    assert len(NOTEBOOKS) == 4
+    assert len(NOTEBOOKS) == 5
     for path in NOTEBOOKS:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             assert not cell.get("outputs") and cell.get("execution_count") is None, path
