@@ -49,7 +49,8 @@ void apply(const SitePatch& patch, SiteValues& to) {
     if (by.rank() == expected.rank()) {
         expected.set(-2, by[-2]);
     }
-    const bool fits = patch.first >= 0 && by == expected && by.rank() >= 2 && patch.first + by[-2] <= to.shape[-2];
+    const bool fits = patch.first >= 0 && by == expected && by.rank() >= 2 && by[-2] <= to.shape[-2] &&
+                      patch.first <= to.shape[-2] - by[-2];
     if (!fits || patch.head < 0 || patch.head > heads ||
         static_cast<std::int64_t>(patch.by.values.size()) != by.elements()) {
         throw Error(fmt::format(
