@@ -60,6 +60,7 @@ public:
     virtual bool survives(Work& /*work*/, const std::exception_ptr& /*why*/) { return false; }
     // It is called once, without the lock: the result is there, or the reason why there is none.
     virtual void end(const std::exception_ptr& failure) noexcept = 0;
+    virtual bool joins() const { return true; }   // running sessions
     virtual bool counts() const { return true; }  // among the requests that an engine takes
     // When the first event was told.
     std::optional<Clock::time_point> first() const;

@@ -51,7 +51,7 @@ struct TextRequest {
 };
 
 // The lines of a text. A line that fails on a working device has a `problem`; if the first ones all fail, so does the
-// request. It may always be submitted, and its batches give way to those of requests that come later.
+// request. Its batches give way to those of requests that come later. It may always be submitted, unless it `counts`.
 struct LinesRequest {
     using Result = std::size_t;  // lines
     struct Event {
@@ -61,6 +61,7 @@ struct LinesRequest {
     };
     std::vector<SourceLine> lines;
     DecodingOptions options;
+    bool counts = false;  // not of a caller that waits before it submits more
 };
 
 // What may stand at the masks of a text: pieces of a masked language model, words of a span model.

@@ -164,7 +164,7 @@ bool Scheduler::joins(const Running& running, const Batch& more) const {
     }
     return running.session == nullptr
                ? first.first().joins(more.first())
-               : more.job->counts() &&
+               : more.job->joins() &&
                      std::ranges::all_of(works, [&](const auto& work) { return running.session->joins(*work); });
 }
 
@@ -231,7 +231,7 @@ std::list<Scheduler::Running>::iterator Scheduler::furthest_behind(
 
 void Scheduler::refuse_surplus(const Job& job) {
     if (!job.counts()) {
-        return;  // its caller waits, and adds no second one
+        return;
     }
     std::int64_t tokens = 0;
     for (const Job::Batch& batch : job.batches()) {

@@ -208,7 +208,9 @@ void LineJob::wrote(const TextEvent& event) {
 
 LinesJob::LinesJob(ModelHandle asked, Terms wanted, const LinesRequest& request,
                    std::shared_ptr<Answer<LinesRequest>> answer)
-    : TextJob(std::move(asked), std::move(wanted), request.lines, request.options, false), answer_(std::move(answer)) {
+    : TextJob(std::move(asked), std::move(wanted), request.lines, request.options, false),
+      answer_(std::move(answer)),
+      counts_(request.counts) {
     answer_->tell({work().next(), work().finished()});
 }
 

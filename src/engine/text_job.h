@@ -65,11 +65,13 @@ public:
     void finished(std::size_t batch) override;
     bool survives(Work& work, const std::exception_ptr& why) override;
     void end(const std::exception_ptr& failure) noexcept override;
-    bool counts() const override { return false; }  // its caller waits
+    bool joins() const override { return false; }  // its batches give way
+    bool counts() const override { return counts_; }
 
 private:
     const std::shared_ptr<Answer<LinesRequest>> answer_;
     std::mutex mutex_;  // several devices may finish batches
+    const bool counts_;
     std::size_t failed_ = 0;
 };
 
