@@ -62,6 +62,20 @@ draws() { # PROGRAM
     expect "and it draws ($1)" eval 'ended_with 0 && [ "$(tail -n 1 figure.svg)" = "</svg>" ] && grep -q Katze err'
 }
 draws figure/attention
+mkdir c_library
+cat >c_library/CMakeLists.txt <<TEXT
+cmake_minimum_required(VERSION 3.25)
+project(translate C)
+find_package(Headscope REQUIRED COMPONENTS c)
+add_executable(translate "$repository/docs/examples/c/translate.c")
+target_link_libraries(translate PRIVATE Headscope::c)
+TEXT
+"$2" -S c_library -B c_library -DCMAKE_PREFIX_PATH="$prefix" >out 2>err && "$2" --build c_library >>out 2>>err
+code=$?
+expect "CMake builds a program in C with the installed library" ended_with 0
+c_library/translate 'The cat sleeps.' >out 2>err
+code=$?
+expect "which finds the installed model" eval 'ended_with 0 && says Katze'
 if needs pkg-config pkg-config; then
     libraries=$(dirname "$(dirname "$(cd "$prefix" && find . -name headscope.pc)")")
     by_pkg_config() { # PREFIX
@@ -72,6 +86,9 @@ if needs pkg-config pkg-config; then
         expect "a compiler builds it with pkg-config's flags in $1" ended_with 0
     }
     by_pkg_config "$prefix"
+    eval "${CC:-cc} $(pkg-config --cflags libheadscope) '$repository/docs/examples/c/translate.c' -o in_c $(pkg-config --libs libheadscope)" >out 2>err
+    code=$?
+    expect "a compiler builds a program in C with pkg-config's flags" ended_with 0
     eval "${CXX:-c++} $(pkg-config --cflags headscope) '$figure/main.cpp' -o drawn $(pkg-config --libs headscope)" >out 2>err
     code=$?
     expect "a compiler builds a program that draws with pkg-config's flags" ended_with 0
