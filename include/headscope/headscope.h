@@ -114,7 +114,8 @@ hs_status hs_options_set_text(hs_options* options, const char* key, hs_text valu
 /* A value as JSON: true, 3, "a", ["a", "b"]. null takes the key away. */
 hs_status hs_options_set_json(hs_options* options, const char* key, hs_text value, hs_error** error);
 
-/* All keys: [{"key", "type", "values", "default", "for": [functions and kinds that obey it], "help"}]. Any thread. */
+/* All keys: [{"key", "type", "least", "most", "choices", "default", "for": [functions and kinds that obey it],
+ * "help"}]. Any thread. */
 hs_status hs_options_keys(hs_buffer** json, hs_error** error);
 
 /* Of HS_RUN: puts float32 values in the place of a site's, a pattern of names as hs_model_info() lists them with '*'
@@ -131,7 +132,8 @@ hs_status hs_options_hook(hs_options* options, const char* site, hs_hook_functio
 
 /* ---- Engines and models ----------------------------------------------------------------------------------------- */
 
-/* What happens to devices: one was skipped, lost or reopened. In threads of the engine, one call at a time. */
+/* What happens to devices: one was skipped, lost or reopened. In threads of the engine, one call at a time; `user` must
+ * live until hs_engine_close() has returned. */
 typedef void (*hs_log_function)(void* user, hs_text message);
 
 /* Opens devices. `abi` is HS_ABI: a library that is older than the header is refused. `log` may be NULL. Any thread.
@@ -177,7 +179,8 @@ enum {
     HS_SALIENCY = 10   /* how much it depends on each token that the model reads */
 };
 
-/* Asks. Copies what it is given, and does not wait. Any thread. HS_BUSY if there is too much to do. */
+/* Asks. Copies what it is given and splits text into pieces, but waits for no device; HS_TOKENIZE and HS_DETOKENIZE are
+ * done when it returns. HS_BUSY if there is too much to do; then nothing was asked for. Any thread. */
 hs_status hs_submit(hs_model* model, int32_t kind, const hs_text* inputs, const hs_text* targets, size_t count,
                     const hs_options* options, hs_request** request, hs_error** error);
 
@@ -187,7 +190,7 @@ hs_status hs_request_wait(hs_request* request, int64_t timeout_ms, hs_result** r
 
 enum {
     HS_TEXT_WRITTEN = 1, /* of HS_TRANSLATE and HS_COMPLETE with the option "stream" */
-    HS_INPUT_DONE = 2    /* one input has its result */
+    HS_INPUT_DONE = 2    /* one input has ended: hs_request_wait() has its result, or why not */
 };
 /* What has happened. Set `size` to sizeof(hs_event) before a call. What it lends lives until the next call for the
  * request. */
@@ -209,8 +212,10 @@ hs_status hs_request_next(hs_request* request, int64_t timeout_ms, hs_event* eve
 
 /* Ends the request early: waiting for it gives HS_CANCELLED. No effect on one that has ended. Any thread. */
 void hs_request_cancel(hs_request* request);
-/* Calls `done` once when hs_request_wait() would not wait any more, on a thread of the engine or, if that is so
- * already, on this one. To wake somebody: it must not call functions of this library. One at a time. */
+/* Calls `done` once when hs_request_wait() would not wait any more: on a thread of the engine, within
+ * hs_request_cancel() or hs_engine_close() of any thread, or, if it has ended already, within this call. To wake
+ * somebody: it must not call functions of this library, nor wait for a lock that you hold while you do. One at a time.
+ */
 hs_status hs_request_on_done(hs_request* request, void (*done)(void* user), void* user, hs_error** error);
 /* Cancels a request that has not ended, and waits until none of its callbacks runs any more. One at a time. */
 void hs_request_free(hs_request* request);
@@ -235,6 +240,7 @@ double hs_result_number(const hs_result* result, size_t input, size_t choice, in
 /* An array by name; hs_result_arrays() lists those that there are, the sites of HS_RUN among them:
  *   "tokens"                   int32 [n]           ids of the output, or of the pieces
  *   "token_log_probabilities"  float64 [n]         of `tokens`
+ *   "alternatives", "alternative_log_probabilities"  int32, float64 [n, k], with the option "alternatives"
  *   "alignment"                int64 [n, 2]        HS_TRANSLATE, if asked for: words of source and output, from 0
  *   "spans"                    int64 [n, 2]        HS_TOKENIZE: the bytes of each piece, from begin to end
  *   "importance"               float64 [rows, 4]   HS_IMPORTANCE: kind (0 encoder, 1 decoder, 2 cross), layer and head
@@ -246,11 +252,15 @@ hs_status hs_result_array(const hs_result* result, size_t input, size_t choice, 
 /* The names, one on each line. */
 hs_text hs_result_arrays(const hs_result* result, size_t input, size_t choice);
 
-/* Why an input has no result; empty if it has one. */
+/* Why an input has no result; empty if it has one, whose status is HS_OK. */
 hs_text hs_result_problem(const hs_result* result, size_t input);
+hs_status hs_result_status(const hs_result* result, size_t input);
 /* HS_ATTEND: what the heads attend to. */
 hs_status hs_result_record(const hs_result* result, size_t input, hs_record** record, hs_error** error);
-/* What the command prints with --json, as an array with an object for each input. */
+/* An array with an object for each input: of text, fills, scores and pieces what the command prints with --json, but
+ * for its "schema"; of HS_ATTEND and HS_RUN {"input", "log_probability", "steps": [..], ..}, of HS_IMPORTANCE {"heads":
+ * [..],
+ * ..}, of HS_SALIENCY gradients by token. */
 hs_status hs_result_json(const hs_result* result, hs_buffer** json, hs_error** error);
 void hs_result_free(hs_result* result);
 
@@ -267,8 +277,7 @@ enum {
 
 size_t hs_record_tokens(const hs_record* record, int32_t side); /* how many */
 hs_text hs_record_token(const hs_record* record, int32_t side, size_t index);
-/* Float32 [heads, queries, keys] of a layer, without a copy; with layer 0 [layers, heads, queries, keys] of all. Rows
- * add up to 1. */
+/* Float32 [heads, queries, keys] of a layer, without a copy. Rows add up to 1. */
 hs_status hs_record_weights(const hs_record* record, int32_t kind, int32_t layer, hs_array* array, hs_error** error);
 /* A record that is computed from another: "rollout", "mean of heads", "mean of layers", or "difference" to `other`,
  * which is NULL for the rest. */
@@ -276,8 +285,8 @@ hs_status hs_record_derive(const hs_record* record, const char* how, const hs_re
                            hs_error** error);
 /* Of every head: [{"kind", "layer", "head", "entropy", "distance", ..}]. */
 hs_status hs_record_statistics(const hs_record* record, hs_buffer** json, hs_error** error);
-/* A picture: "svg", "png", "pdf" or "html" as `format`, with the options of `headscope attention`: "kind", "layer",
- * "heads", "words", "matrix", "all_heads", .. */
+/* A picture: "svg", "png", "pdf", "html" or its numbers, "json", as `format`, with the options of `headscope
+ * attention`: "kind", "layer", "heads", "words", "matrix", "all_heads", .. */
 hs_status hs_record_figure(const hs_record* record, const hs_options* options, const char* format, hs_buffer** bytes,
                            hs_error** error);
 /* The whole record, as `headscope attention --all-heads --format json`. */

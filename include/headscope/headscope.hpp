@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -84,34 +85,39 @@ public:
             throw std::bad_alloc();
         }
     }
-    Options&& set(const char* key, bool value) && {
-        set_integer(key, value ? 1 : 0);
+    // A number, a boolean or a text.
+    template <class Value>
+    Options& set(const char* key, const Value& value) & {
+        put(key, value);
+        return *this;
+    }
+    template <class Value>
+    Options set(const char* key, const Value& value) && {
+        put(key, value);
         return std::move(*this);
     }
-    Options&& set(const char* key, int value) && { return std::move(*this).set(key, static_cast<std::int64_t>(value)); }
-    Options&& set(const char* key, std::int64_t value) && {
-        set_integer(key, value);
-        return std::move(*this);
-    }
-    Options&& set(const char* key, double value) && {
-        detail::call(hs_options_set_number, options_.get(), key, value);
-        return std::move(*this);
-    }
-    Options&& set(const char* key, std::string_view value) && {
-        detail::call(hs_options_set_text, options_.get(), key, detail::text(value));
-        return std::move(*this);
-    }
-    Options&& set(const char* key, const char* value) && { return std::move(*this).set(key, std::string_view(value)); }
-    Options&& json(const char* key, std::string_view value) && {
+    // A value as JSON.
+    Options& json(const char* key, std::string_view value) & {
         detail::call(hs_options_set_json, options_.get(), key, detail::text(value));
+        return *this;
+    }
+    Options json(const char* key, std::string_view value) && {
+        static_cast<Options&>(*this).json(key, value);
         return std::move(*this);
     }
     const hs_options* get() const { return options_.get(); }
     hs_options* get() { return options_.get(); }
 
 private:
-    void set_integer(const char* key, std::int64_t value) {
-        detail::call(hs_options_set_integer, options_.get(), key, value);
+    template <class Value>
+    void put(const char* key, const Value& value) {
+        if constexpr (std::is_integral_v<Value>) {
+            detail::call(hs_options_set_integer, options_.get(), key, static_cast<std::int64_t>(value));
+        } else if constexpr (std::is_floating_point_v<Value>) {
+            detail::call(hs_options_set_number, options_.get(), key, static_cast<double>(value));
+        } else {
+            detail::call(hs_options_set_text, options_.get(), key, detail::text(std::string_view(value)));
+        }
     }
     detail::Owned<hs_options, hs_options_free> options_;
 };
@@ -311,6 +317,12 @@ public:
         detail::call(hs_engine_open, std::uint32_t{HS_ABI}, options.get(), tell, static_cast<void*>(log_.get()),
                      &engine);
         engine_.reset(engine);
+    }
+    Engine(Engine&&) = default;
+    Engine& operator=(Engine&& other) noexcept {
+        engine_ = std::move(other.engine_);  // closes the old one, which still has its log
+        log_ = std::move(other.log_);
+        return *this;
     }
     Model open(const std::string& place, const Options& options = Options()) {
         return open(std::vector<std::string>{place}, options);

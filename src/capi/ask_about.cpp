@@ -46,25 +46,29 @@ ExploreRequest request_of(const Submission& submission, std::size_t input, bool 
 
 template <class Request, class Make, class Convert>
 AllAsked ask_each(const Submission& submission, const Make& make, const Convert& convert) {
+    require_room(submission);
     AllAsked asked;
     for (std::size_t i = 0; i < submission.inputs.size(); ++i) {
         const std::string& input = submission.inputs[i];
         asked.push_back(std::make_unique<AskedTicket<Request>>(
             submission.engine.submit(submission.model, make(i), submission.terms), i, std::vector{input},
             [input, convert](typename Request::Result found, std::vector<InputResult>& results) {
-                results.push_back(found.problem.empty() ? convert(input, found) : problem_of(input, found.problem));
-            }));
+                results.push_back(found.problem.empty() ? convert(input, found)
+                                                        : problem_of(input, found.problem, HS_INVALID));
+            },
+            !submission.options.hooks().empty()));
     }
     return asked;
 }
 
-Json steps_json(const std::vector<ExploredStep>& steps) {
+Json steps_json(const ModelDirectory& model, const std::vector<ExploredStep>& steps) {
     Json list = Json::array();
     for (const ExploredStep& step : steps) {
         Json candidates = Json::array();
         for (const NextCandidate& candidate : step.candidates) {
-            candidates.push_back(
-                {{"id", candidate.token}, {"piece", candidate.text}, {"log_probability", candidate.log_probability}});
+            candidates.push_back({{"id", candidate.token},
+                                  {"piece", model.target_tokenizer->piece(candidate.token)},
+                                  {"log_probability", candidate.log_probability}});
         }
         list.push_back({{"id", step.token},
                         {"log_probability", step.log_probability},
@@ -119,14 +123,15 @@ struct SeenInside {
     std::string problem;
 };
 
-InputResult seen(const std::string& input, Exploration& found, PageNeurons inside) {
-    InputResult result{.json = {{"input", input},
-                                {"output", found.translation},
-                                {"log_probability", found.log_probability},
-                                {"score", found.score},
-                                {"prompt", found.prompt},
-                                {"steps", steps_json(found.steps)},
-                                {"edits_without_effect", found.without_effect.size()}}};
+InputResult seen(const OpenModel& model, const std::string& input, Exploration& found, PageNeurons inside) {
+    const Json json = {{"input", input},
+                       {"output", found.translation},
+                       {"log_probability", found.log_probability},
+                       {"score", found.score},
+                       {"prompt", found.prompt},
+                       {"steps", steps_json(model.directory(), found.steps)},
+                       {"edits_without_effect", found.without_effect.size()}};
+    InputResult result{.json = dumped(json)};
     Choice choice{.text = found.translation, .score = found.score, .log_probability = found.log_probability};
     put_steps(choice, found.steps);
     result.choices.push_back(std::move(choice));
@@ -140,7 +145,9 @@ AllAsked ask_for_attention(const Submission& submission) {
     if (!submission.options.on("neurons")) {
         return ask_each<LookRequest>(
             submission, [&](std::size_t i) { return LookRequest{request_of(submission, i, false)}; },
-            [](const std::string& input, Exploration& found) { return seen(input, found, {}); });
+            [model = submission.model](const std::string& input, Exploration& found) {
+                return seen(*model, input, found, {});
+            });
     }
     using Run = RunRequest<SeenInside>;
     const auto make = [&](std::size_t i) {
@@ -160,8 +167,8 @@ AllAsked ask_for_attention(const Submission& submission) {
         };
         return Run{.run = run, .tokens = pieces_of(request.source)};
     };
-    return ask_each<Run>(submission, make, [](const std::string& input, SeenInside& all) {
-        return seen(input, all.found, std::move(all.inside));
+    return ask_each<Run>(submission, make, [model = submission.model](const std::string& input, SeenInside& all) {
+        return seen(*model, input, all.found, std::move(all.inside));
     });
 }
 
@@ -181,11 +188,11 @@ AllAsked ask_to_run(const Submission& submission) {
                        },
                    .tokens = tokens};
     };
-    return ask_each<Run>(submission, make, [](const std::string& input, HookedRun& found) {
-        InputResult result{.json = {{"input", input},
-                                    {"log_probability", found.log_probability},
-                                    {"prompt", found.prompt},
-                                    {"steps", steps_json(found.steps)}}};
+    return ask_each<Run>(submission, make, [model = submission.model](const std::string& input, HookedRun& found) {
+        InputResult result{.json = dumped({{"input", input},
+                                           {"log_probability", found.log_probability},
+                                           {"prompt", found.prompt},
+                                           {"steps", steps_json(model->directory(), found.steps)}})};
         Choice choice{.log_probability = found.log_probability};
         put_steps(choice, found.steps);
         for (SiteValues& site : found.values) {
@@ -212,7 +219,8 @@ AllAsked ask_for_importance(const Submission& submission) {
                                          static_cast<double>(each.head), each.loss});
             }
             InputResult result{
-                .json = {{"input", input}, {"log_probability", found.log_probability}, {"heads", std::move(heads)}}};
+                .json = dumped(
+                    {{"input", input}, {"log_probability", found.log_probability}, {"heads", std::move(heads)}})};
             Choice choice{.log_probability = found.log_probability};
             put(choice, "importance", {.shape = {std::ssize(found.heads), 4}, .values = std::move(rows)});
             result.choices.push_back(std::move(choice));
@@ -228,8 +236,9 @@ AllAsked ask_for_saliency(const Submission& submission) {
             return SaliencyRequest{request_of(submission, i, true), steps};
         },
         [](const std::string& input, const Saliency& found) {
-            InputResult result{.json = {{"input", input}}};
-            result.json.update(Json::parse(to_json(found)));
+            Json json{{"input", input}};
+            json.update(Json::parse(to_json(found)));
+            InputResult result{.json = dumped(json)};
             Choice choice;
             put(choice, "tokens", list_of(found.predicted));
             if (!found.source.empty()) {

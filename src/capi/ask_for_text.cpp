@@ -1,6 +1,7 @@
 #include "capi/ask_for_text.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -11,25 +12,56 @@
 #include "answers/word_json.h"
 #include "capi/choices.h"
 #include "capi/kinds.h"
+#include "capi/text.h"
 #include "infer/filler.h"
 #include "infer/framed_line.h"
 #include "model/family.h"
+#include "observe/family_labels.h"
+#include "observe/selection.h"
 
 namespace headscope {
 
 namespace {
 
+// [tokens, k] of the likeliest tokens instead of each; ids of -1 where there are fewer.
+void put_alternatives(Choice& choice, const std::vector<Alternatives>& alternatives) {
+    std::size_t most = 0;
+    for (const Alternatives& each : alternatives) {
+        most = std::max(most, each == nullptr ? 0 : each->size());
+    }
+    std::vector<std::int32_t> tokens;
+    std::vector<double> log_probabilities;
+    for (const Alternatives& each : alternatives) {
+        for (std::size_t i = 0; i < most; ++i) {
+            const bool has = each != nullptr && i < each->size();
+            tokens.push_back(has ? (*each)[i].token : -1);
+            log_probabilities.push_back(has ? (*each)[i].log_probability : -std::numeric_limits<double>::infinity());
+        }
+    }
+    const std::vector<std::int64_t> shape{std::ssize(alternatives), static_cast<std::int64_t>(most)};
+    put(choice, "alternatives", {.shape = shape, .values = std::move(tokens)});
+    put(choice, "alternative_log_probabilities", {.shape = shape, .values = std::move(log_probabilities)});
+}
+
 Choice choice_of(Translation written) {
     Choice choice{.text = std::move(written.text), .score = written.score, .log_probability = written.log_probability};
     put(choice, "tokens", list_of(std::move(written.ids)));
+    if (!written.alternatives.empty()) {
+        put_alternatives(choice, written.alternatives);
+    }
     if (!written.token_log_probabilities.empty()) {
         put(choice, "token_log_probabilities", list_of(std::move(written.token_log_probabilities)));
     }
     return choice;
 }
 
-InputResult result_of(TextResult written, nlohmann::ordered_json json) {
-    InputResult result{.problem = written.problem, .json = std::move(json)};
+// An input that a working model did not take.
+hs_status status_of_problem(const std::string& problem) {
+    return problem.empty() ? HS_OK : HS_INVALID;
+}
+
+InputResult result_of(TextResult written, const nlohmann::ordered_json& json) {
+    InputResult result{.problem = written.problem, .status = status_of_problem(written.problem), .json = dumped(json)};
     if (result.problem.empty()) {
         for (Translation& each : written.n_best) {
             result.choices.push_back(choice_of(std::move(each)));
@@ -39,7 +71,7 @@ InputResult result_of(TextResult written, nlohmann::ordered_json json) {
 }
 
 std::vector<std::int32_t> ids_of(const std::string& input) {
-    const nlohmann::json json = nlohmann::json::parse(input, nullptr, false);
+    const nlohmann::json json = parsed(input, "an input of ids");
     const auto is_id = [](const nlohmann::json& each) {
         return each.is_number_integer() && each.get<double>() >= 0 && each.get<double>() <= kAnyNumber;
     };
@@ -72,15 +104,17 @@ AllAsked ask_for_lines(const Submission& submission, const DecodingOptions& deco
     auto lines = std::make_shared<const std::vector<SourceLine>>(lines_of(submission));
     const auto add = [lines, json_of](std::size_t at, TextResult result, std::vector<InputResult>& results) {
         nlohmann::ordered_json json = json_of((*lines)[at], result);
-        results.push_back(result_of(std::move(result), std::move(json)));
+        results.push_back(result_of(std::move(result), json));
     };
     AllAsked asked;
     if (lines->size() > 1 && !submission.options.on("stream")) {
         asked.push_back(std::make_unique<AskedLines>(
-            submission.engine.submit(submission.model, LinesRequest{*lines, decoding}, submission.terms), 0,
-            submission.inputs, add));
+            submission.engine.submit(
+                submission.model, LinesRequest{.lines = *lines, .options = decoding, .counts = true}, submission.terms),
+            0, submission.inputs, add));
         return asked;
     }
+    require_room(submission);
     for (std::size_t i = 0; i < lines->size(); ++i) {
         Ticket<TextRequest> ticket = submission.engine.submit(
             submission.model, TextRequest{(*lines)[i], decoding, submission.options.on("stream")}, submission.terms);
@@ -102,6 +136,12 @@ AllAsked ask_to_align(const Submission& submission, DecodingOptions decoding, bo
         throw Failure(HS_INVALID, "option: \"alignment\" needs whole translations: leave \"stream\" out");
     }
     check_search_options(decoding.search);
+    const ModelConfig& config = submission.model->directory().config;
+    if (submission.options.has("alignment_layer")) {
+        check_layer(AttentionKind::Cross, static_cast<int>(submission.options.integer("alignment_layer")),
+                    layers_of(config, AttentionKind::Cross));
+    }
+    check_heads(submission.options.integers("alignment_heads"), heads_of(config, AttentionKind::Cross));
     const AlignmentOptions alignment{.layer = submission.options.has("alignment_layer")
                                                   ? static_cast<int>(submission.options.integer("alignment_layer"))
                                                   : 0,
@@ -132,7 +172,7 @@ AllAsked ask_to_align(const Submission& submission, DecodingOptions decoding, bo
                 StreamedLine& line = aligned.lines[i];
                 nlohmann::ordered_json json =
                     translation_json(*model->directory().target_tokenizer, line, n_best, aligned.alignments[i]);
-                InputResult& result = results.emplace_back(result_of(std::move(line.sentence), std::move(json)));
+                InputResult& result = results.emplace_back(result_of(std::move(line.sentence), json));
                 for (std::size_t choice = 0; choice < result.choices.size(); ++choice) {
                     std::vector<std::int64_t> links;
                     for (const auto& [source, target] : aligned.alignments[i][choice]) {
@@ -176,7 +216,7 @@ AllAsked ask_for_tokens(const Submission& submission, const Tokenized& tokenized
     for (const std::string& input : submission.inputs) {
         try {
             TokenizedText text = tokenized_of(tokenizer, input);
-            InputResult result{.json = pieces_json(tokenizer, text, std::ssize(results) + 1)};
+            InputResult result{.json = dumped(pieces_json(tokenizer, text, std::ssize(results) + 1))};
             Choice choice{.text = std::move(text.text)};
             NamedArray spans{.shape = {std::ssize(text.spans), 2}, .values = std::vector<std::int64_t>()};
             for (const ByteSpan& span : text.spans) {
@@ -189,7 +229,7 @@ AllAsked ask_for_tokens(const Submission& submission, const Tokenized& tokenized
             result.choices.push_back(std::move(choice));
             results.push_back(std::move(result));
         } catch (const Error& error) {
-            results.push_back(problem_of(input, error.what()));
+            results.push_back(problem_of(input, error.what(), HS_INVALID));
         }
     }
     AllAsked asked;
@@ -241,6 +281,7 @@ AllAsked ask_to_fill(const Submission& submission) {
         throw Failure(HS_INVALID, fmt::format("option: \"top\" must be at most {} to fill in, got {}",
                                               Filler::kMostCandidates, top));
     }
+    require_room(submission);
     AllAsked asked;
     for (std::size_t i = 0; i < submission.inputs.size(); ++i) {
         const std::string& input = submission.inputs[i];
@@ -252,7 +293,7 @@ AllAsked ask_to_fill(const Submission& submission) {
             i, std::vector{input},
             [model = submission.model, input](FillAnswer filled, std::vector<InputResult>& results) {
                 const Tokenizer& tokenizer = *model->directory().target_tokenizer;
-                InputResult result{.json = fill_json(tokenizer, input, filled)};
+                InputResult result{.json = dumped(fill_json(tokenizer, input, filled))};
                 Choice choice{.text = std::move(filled.text)};
                 if (!filled.ids.empty()) {
                     put(choice, "tokens", list_of(std::move(filled.ids)));
@@ -286,8 +327,9 @@ AllAsked ask_for_scores(const Submission& submission) {
             for (std::size_t i = 0; i < pairs.size(); ++i) {
                 ScoredPair& pair = pairs[i];
                 InputResult result{.problem = pair.problem,
-                                   .json = score_json(model->directory(), static_cast<std::int64_t>(i) + 1,
-                                                      asked_for->sources[i], asked_for->targets[i], pair)};
+                                   .status = status_of_problem(pair.problem),
+                                   .json = dumped(score_json(model->directory(), static_cast<std::int64_t>(i) + 1,
+                                                             asked_for->sources[i], asked_for->targets[i], pair))};
                 if (result.problem.empty()) {
                     Choice choice{.text = asked_for->targets[i], .log_probability = pair.log_probability};
                     put(choice, "tokens", list_of(std::move(pair.target_ids)));

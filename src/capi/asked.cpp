@@ -16,6 +16,21 @@ bool is_of_input(const std::exception_ptr& failure) {
     }
 }
 
+void AllAsked::cancel() const {
+    for (const std::unique_ptr<Asked>& each : asked_) {
+        each->cancel();
+    }
+}
+
+void AllAsked::finish() noexcept {
+    guarded(nullptr, [&] {  // HS_FORKED in a child, where nothing runs
+        cancel();
+        for (const std::unique_ptr<Asked>& each : asked_) {
+            each->settle();
+        }
+    });
+}
+
 std::optional<Happening> AskedLine::next() {
     if (std::optional<TextRequest::Event> event = ticket().next(std::chrono::seconds(0))) {
         Happening written{.kind = HS_TEXT_WRITTEN,

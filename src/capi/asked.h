@@ -43,9 +43,26 @@ public:
     // Adds the inputs' results, once it has ended; throws why there are none.
     virtual void take(std::vector<InputResult>& results) = 0;
     virtual void cancel() = 0;
-    virtual void settle() = 0;
+    virtual void settle() = 0;  // no callback of the caller runs any more
 };
-using AllAsked = std::vector<std::unique_ptr<Asked>>;
+
+// The work of a request, which ends with it: also of one that could not be asked for as a whole.
+class AllAsked {
+public:
+    AllAsked() = default;
+    AllAsked(AllAsked&&) = default;
+    AllAsked& operator=(AllAsked&&) = delete;
+    ~AllAsked() { finish(); }
+
+    void push_back(std::unique_ptr<Asked> asked) { asked_.push_back(std::move(asked)); }
+    void cancel() const;
+    void finish() noexcept;  // cancels and settles
+    auto begin() const { return asked_.begin(); }
+    auto end() const { return asked_.end(); }
+
+private:
+    std::vector<std::unique_ptr<Asked>> asked_;
+};
 
 // Whether a failure is of the input alone, so that others may succeed.
 bool is_of_input(const std::exception_ptr& failure);
@@ -56,8 +73,14 @@ class AskedTicket : public Asked {
 public:
     using Add = std::function<void(typename Request::Result result, std::vector<InputResult>& results)>;
 
-    AskedTicket(Ticket<Request> ticket, std::size_t first, std::vector<std::string> inputs, Add add)
-        : ticket_(std::move(ticket)), first_(first), inputs_(std::move(inputs)), add_(std::move(add)) {}
+    // `calls_back`: whether the request has callbacks of the caller.
+    AskedTicket(Ticket<Request> ticket, std::size_t first, std::vector<std::string> inputs, Add add,
+                bool calls_back = false)
+        : ticket_(std::move(ticket)),
+          first_(first),
+          inputs_(std::move(inputs)),
+          add_(std::move(add)),
+          calls_back_(calls_back) {}
 
     void watch(std::function<void()> changed) override { ticket_.watch(std::move(changed)); }
     bool ended() override { return ticket_.wait_for({}); }
@@ -69,11 +92,16 @@ public:
             if (inputs_.size() > 1 || !is_of_input(std::current_exception())) {
                 throw;
             }
-            results.push_back(problem_of(inputs_.front(), what_of(std::current_exception())));
+            results.push_back(
+                problem_of(inputs_.front(), what_of(std::current_exception()), status_of(std::current_exception())));
         }
     }
     void cancel() override { ticket_.cancel(); }
-    void settle() override { ticket_.settle(); }
+    void settle() override {
+        if (calls_back_) {
+            ticket_.settle();
+        }
+    }
 
 protected:
     Ticket<Request>& ticket() { return ticket_; }
@@ -89,6 +117,7 @@ private:
     const std::size_t first_;
     const std::vector<std::string> inputs_;
     const Add add_;
+    const bool calls_back_;
     std::size_t told_ = 0;  // inputs
 };
 

@@ -85,7 +85,12 @@ std::string found_model(const std::string& wanted, const std::vector<std::filesy
         throw Failure(HS_INVALID, "the place of a model is empty: give a name or a folder");
     }
     try {
-        return find_model(wanted, {}, path);
+        std::error_code failure;
+        const std::string found = find_model(wanted, {}, path);
+        if (!std::filesystem::exists(found, failure)) {
+            throw Error(fmt::format("there is no '{}'", found));
+        }
+        return found;
     } catch (const Error& error) {
         std::string searched;
         for (const std::filesystem::path& place : path) {
@@ -133,8 +138,10 @@ hs_status hs_engine_open(uint32_t abi, const hs_options* options, hs_log_functio
             } else {
                 tell = [](const std::string&) {};
             }
-            auto opened = make_owned<Engine>(engine_options(ChosenOptions(options, kEngine)), std::move(tell));
-            place = new hs_engine{std::move(opened)};
+            EngineOptions wanted = engine_options(ChosenOptions(options, kEngine));
+            const std::size_t most = wanted.bounds.requests;
+            auto opened = make_owned<Engine>(std::move(wanted), std::move(tell));
+            place = new hs_engine{std::move(opened), most};
         },
         HS_DEVICE);
 }
@@ -161,7 +168,7 @@ hs_status hs_engine_statistics(hs_engine* engine, hs_buffer** json, hs_error** e
 hs_status hs_model_open(hs_engine* engine, const hs_text* places, size_t count, const hs_options* options,
                         hs_model** model, hs_error** error) {
     return guarded(error, [&] {
-        const std::shared_ptr<Engine>& opener = given(engine, "engine").engine;
+        const hs_engine& opener = given(engine, "engine");
         hs_model*& place = given(model, "the place for the model");
         const ChosenOptions chosen(options, kModel);
         const auto path = search_path(chosen.has("path") ? chosen.texts("path") : std::vector<std::string>());
@@ -172,7 +179,7 @@ hs_status hs_model_open(hs_engine* engine, const hs_text* places, size_t count, 
         for (std::size_t i = 0; i < count; ++i) {
             folders.push_back(found_model(taken((&given(places, "places"))[i], "the place of a model"), path));
         }
-        place = new hs_model{opener, opener->open(folders)};
+        place = new hs_model{opener.engine, opener.most_requests, opener.engine->open(folders)};
     });
 }
 

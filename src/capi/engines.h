@@ -12,10 +12,12 @@
 // Requests and models share the engine, which is closed with hs_engine_close() and destroyed after them all.
 struct hs_engine {
     std::shared_ptr<headscope::Engine> engine;
+    std::size_t most_requests = 0;
 };
 
 struct hs_model {
     std::shared_ptr<headscope::Engine> engine;
+    std::size_t most_requests = 0;
     headscope::ModelHandle model;
 };
 

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <new>
 
+#include <fmt/format.h>
+
 #include "backend/backend.h"
 #include "capi/text.h"
 #include "engine/failures.h"
@@ -53,6 +55,12 @@ hs_status status_of(const std::exception_ptr& failure) {
         return HS_FAILED;
     } catch (...) {
         return HS_INTERNAL;
+    }
+}
+
+void require_size(std::uint32_t size, std::size_t least, const char* what, const char* type) {
+    if (size < least) {
+        throw Failure(HS_INVALID, fmt::format("{} has the size {}: set it to sizeof({})", what, size, type));
     }
 }
 

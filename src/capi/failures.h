@@ -1,6 +1,8 @@
 // Exceptions become statuses where the C library ends.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <type_traits>
@@ -51,6 +53,10 @@ template <class Body>
 hs_status guarded_input(hs_error** error, const Body& body) noexcept {
     return guarded(error, body, HS_INVALID);
 }
+
+// Failure if a struct of the caller is smaller than it was in the first version of the header. Later members are only
+// written where the size has them.
+void require_size(std::uint32_t size, std::size_t least, const char* what, const char* type);
 
 // Failure if an argument is NULL. Returns it.
 template <class Argument>

@@ -47,6 +47,15 @@ constexpr std::array kKinds{
 
 }  // namespace
 
+void require_room(const Submission& submission) {
+    if (submission.inputs.size() > submission.most) {
+        throw Failure(HS_INVALID,
+                      fmt::format("{} inputs are more than the engine takes at a time ({}): submit fewer, or "
+                                  "open it with more \"max_requests\"",
+                                  submission.inputs.size(), submission.most));
+    }
+}
+
 const KindRow& kind_row(int kind) {
     const auto* const found = std::ranges::find(kKinds, kind, &KindRow::kind);
     if (found == kKinds.end()) {

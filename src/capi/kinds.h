@@ -17,6 +17,7 @@ struct Submission {
     std::optional<std::vector<std::string>> targets;
     const ChosenOptions& options;
     Terms terms = {};
+    std::size_t most = 0;  // requests that the engine takes at a time
 };
 
 struct KindRow {
@@ -27,6 +28,9 @@ struct KindRow {
     bool takes_targets = false;
     AllAsked (*ask)(const Submission& submission) = nullptr;
 };
+
+// Failure for more inputs than the engine takes at a time, each of which is a request of its own.
+void require_room(const Submission& submission);
 
 // Failure for a kind that does not exist.
 const KindRow& kind_row(int kind);

@@ -8,6 +8,7 @@
 
 #include "backend/precision.h"
 #include "capi/failures.h"
+#include "capi/text.h"
 #include "data/task.h"
 #include "engine/job.h"
 #include "engine/scheduler.h"
@@ -50,6 +51,9 @@ constexpr std::pair<Uses, const char*> kNames[] = {{kDevices, "hs_devices"},
 
 Uses uses_of(const DecodingKey& key) {
     const std::string_view name = key.key;
+    if (name == "echo") {
+        return 0;  // results have no place for it
+    }
     Uses uses = ((key.writers & kTranslation) != 0 ? kTranslate : 0U) |
                 ((key.writers & kCompletes) != 0 ? kComplete : 0U) | (key.explored ? kAttend : 0U);
     if (name == "source_language" || name == "target_language") {
@@ -101,7 +105,7 @@ std::vector<OptionRow> rows_of_library() {
          {},
          "cpu, cuda, vulkan, vulkan:1, .. or all; default: the best GPU or cpu"},
         {"precision", "choice", kEngine, 0, 0, precision_names(), "f32", "Storage and products"},
-        {"threads", "integer", kEngine | kTraining, 1, 1024, {}, {}, "Of the device cpu; default: one for each core"},
+        {"threads", "integer", kEngine | kTraining, 1, 256, {}, {}, "Of the device cpu; default: one for each core"},
         {"max_requests",
          "integer",
          kEngine,
@@ -269,11 +273,17 @@ const std::vector<OptionRow>& option_rows() {
     static const std::vector<OptionRow> rows = [] {
         std::vector<OptionRow> all = rows_of_library();
         for (const DecodingKey& key : decoding_keys()) {
-            all.push_back(row_of(key));
+            if (uses_of(key) != 0) {
+                all.push_back(row_of(key));
+            }
         }
         return all;
     }();
     return rows;
+}
+
+void require_option(std::string_view key) {
+    row_named(key);
 }
 
 void check_option(std::string_view key, const nlohmann::json& value) {
@@ -284,12 +294,12 @@ void check_option(std::string_view key, const nlohmann::json& value) {
             DecodingChoices choices;
             set_choices(choices, {{std::string(key), value}}, "option");
         } else if (!value.is_array()) {
-            throw Failure(HS_INVALID, fmt::format("option: \"{}\" must be a list, got {}", key, value.dump()));
+            throw Failure(HS_INVALID, fmt::format("option: \"{}\" must be a list, got {}", key, shown(value)));
         }
         return;
     }
     if (const std::string must = wanted(row, value); !must.empty()) {
-        throw Failure(HS_INVALID, fmt::format("option: \"{}\" must be {}, got {}", key, must, value.dump()));
+        throw Failure(HS_INVALID, fmt::format("option: \"{}\" must be {}, got {}", key, must, shown(value)));
     }
 }
 

@@ -34,6 +34,8 @@ struct OptionRow {
 // The decoding options (infer/decoding_keys.h) and those of the library.
 const std::vector<OptionRow>& option_rows();
 
+// Failure for an unknown key.
+void require_option(std::string_view key);
 // Failure for an unknown key, and for a value that it cannot have.
 void check_option(std::string_view key, const nlohmann::json& value);
 

@@ -10,6 +10,7 @@
 #include "capi/failures.h"
 #include "capi/text.h"
 #include "infer/decoding_keys.h"
+#include "support/utf8.h"
 
 namespace headscope {
 
@@ -26,7 +27,7 @@ std::vector<Element> elements(const nlohmann::json& list, const char* key, bool 
     for (const nlohmann::json& element : list) {
         if (!is(element)) {
             throw Failure(HS_INVALID,
-                          fmt::format("option: \"{}\" must be a list of {}, and has {}", key, wanted, element.dump()));
+                          fmt::format("option: \"{}\" must be a list of {}, and has {}", key, wanted, shown(element)));
         }
         all.push_back(element.get<Element>());
     }
@@ -38,7 +39,7 @@ bool is_small(const nlohmann::json& value) {
 }
 
 [[noreturn]] void refuse_edit(const nlohmann::json& edit, const std::string& why) {
-    throw Failure(HS_INVALID, fmt::format("option: an edit has {}, got {}", why, edit.dump()));
+    throw Failure(HS_INVALID, fmt::format("option: an edit has {}, got {}", why, shown(edit)));
 }
 
 int part_of_edit(const nlohmann::json& edit, const char* key, int least, std::optional<int> initial) {
@@ -151,7 +152,7 @@ Settings ChosenOptions::settings() const {
     const nlohmann::json values = value("settings");
     for (const auto& [name, value] : values.items()) {
         if (!value.is_string()) {
-            throw Failure(HS_INVALID, fmt::format("option: \"settings\" has texts, but {} is {}", name, value.dump()));
+            throw Failure(HS_INVALID, fmt::format("option: \"settings\" has texts, but {} is {}", name, shown(value)));
         }
         settings.set(name, value.get<std::string>());
     }
@@ -205,6 +206,7 @@ hs_status set_option(hs_options* options, const char* key, nlohmann::json value,
     return guarded_input(error, [&] {
         nlohmann::json& values = given(options, "options").values;
         const std::string name = &given(key, "key");
+        headscope::require_option(name);
         if (value.is_null()) {
             values.erase(name);
             return;
@@ -237,16 +239,21 @@ hs_status hs_options_set_number(hs_options* options, const char* key, double val
 }
 
 hs_status hs_options_set_text(hs_options* options, const char* key, hs_text value, hs_error** error) {
-    return guarded_input(error, [&] { return set_option(options, key, headscope::taken(value, "the value"), error); });
+    return guarded_input(error, [&] {
+        std::string text = headscope::taken(value, "the value");
+        if (const auto invalid = headscope::first_invalid_utf8(text)) {
+            throw Failure(HS_INVALID, fmt::format("option: the value of \"{}\" is not UTF-8 at byte {}",
+                                                  key == nullptr ? "" : key, *invalid));
+        }
+        return set_option(options, key, std::move(text), error);
+    });
 }
 
 hs_status hs_options_set_json(hs_options* options, const char* key, hs_text value, hs_error** error) {
     return guarded_input(error, [&] {
-        const std::string text = headscope::taken(value, "the value");
-        nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-        if (json.is_discarded()) {
-            throw Failure(HS_INVALID, fmt::format("option: \"{}\" is not JSON: {}", key == nullptr ? "" : key, text));
-        }
+        const std::string name = key == nullptr ? "" : key;
+        nlohmann::json json =
+            headscope::parsed(headscope::taken(value, "the value"), "option: the value of \"" + name + "\"");
         return set_option(options, key, std::move(json), error);
     });
 }
@@ -274,6 +281,7 @@ hs_status hs_options_patch(hs_options* options, const char* site, const hs_array
     return guarded_input(error, [&] {
         hs_options& to = given(options, "options");
         const hs_array& array = given(by, "by");
+        headscope::require_size(array.size, offsetof(hs_array, data) + sizeof(array.data), "the patch", "hs_array");
         if (array.type != HS_FLOAT32 || array.rank < 1 || array.rank > headscope::kMaxRank || array.data == nullptr) {
             throw Failure(HS_INVALID,
                           fmt::format("a patch is an array of HS_FLOAT32 with 1 to 4 dimensions, got type {} "

@@ -97,7 +97,7 @@ Palette palette_of(const ChosenOptions& chosen) {
     return chosen.text("palette") == "okabe-ito" ? Palette::OkabeIto : Palette::Paper;
 }
 
-PictureOptions picture_of(const ChosenOptions& chosen) {
+PictureOptions picture_of(const ChosenOptions& chosen, const std::string& format) {
     PictureOptions picture;
     const bool matrix = chosen.on("matrix");
     const bool all = chosen.on("all_heads");
@@ -116,6 +116,9 @@ PictureOptions picture_of(const ChosenOptions& chosen) {
     only_for(all, "all heads", {"sort"});
     only_for(!all, "a figure or a matrix", {"layer", "heads", "words", "positions", "looked_at"});
     only_for(!all && !matrix, "the paper's figure", {"overview", "least", "top", "numbers"});
+    only_for(chosen.has("words") || chosen.has("positions"), "chosen words or positions", {"looked_at"});
+    only_for(format == "png", "png", {"scale"});
+    only_for(format != "json", "a picture", {"title", "caption", "theme", "palette", "text_size"});
     picture.logarithmic = chosen.on("log");
     picture.order = parse_head_order(chosen.text("sort"));
     FigureOptions& figure = picture.figure;
@@ -237,7 +240,7 @@ hs_status hs_record_figure(const hs_record* record, const hs_options* options, c
             give(bytes, page_of(seen, chosen, name));
             return;
         }
-        const PictureOptions picture = picture_of(chosen);
+        const PictureOptions picture = picture_of(chosen, name);
         give(bytes, write_shown(select_shown(drawn, selection_of(drawn, chosen), picture), picture, shown));
     });
 }

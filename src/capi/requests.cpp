@@ -52,7 +52,7 @@ public:
         if (!wait_until(end_of(timeout_ms), [&] { return all_ended(); })) {
             return nullptr;
         }
-        const std::lock_guard lock(results_mutex_);
+        const std::lock_guard lock(asked_mutex_);
         if (results_ == nullptr && failure_ == nullptr) {
             try {
                 auto results = std::make_shared<std::vector<InputResult>>();
@@ -76,6 +76,7 @@ public:
         bool found = false;
         const bool in_time = wait_until(end_of(timeout_ms), [&] {
             const bool over = all_ended();  // before looking for events, which may come meanwhile
+            const std::lock_guard lock(asked_mutex_);
             found = std::ranges::any_of(asked_, [&](const std::unique_ptr<Asked>& each) {
                 std::optional<Happening> next = each->next();
                 if (next) {
@@ -89,11 +90,9 @@ public:
         return !in_time ? HS_AGAIN : found ? HS_OK : HS_END;
     }
 
-    void cancel() {
+    void cancel() const {
         process_.check();
-        for (const std::unique_ptr<Asked>& each : asked_) {
-            each->cancel();
-        }
+        asked_.cancel();
     }
 
     void on_done(std::function<void()> done) {
@@ -105,14 +104,14 @@ public:
         changed();
     }
 
-    // No callback runs any more.
+    // The work ends, and no callback runs any more.
     void finish() {
-        cancel();
-        for (const std::unique_ptr<Asked>& each : asked_) {
-            each->settle();
+        process_.check();
+        {
+            const std::lock_guard lock(done_mutex_);
+            done_ = {};
         }
-        const std::lock_guard lock(done_mutex_);
-        done_ = {};
+        asked_.finish();
     }
 
 private:
@@ -158,13 +157,13 @@ private:
 
     const OwnProcess process_;
     const std::shared_ptr<Engine> engine_;
-    const AllAsked asked_;
+    AllAsked asked_;
     std::mutex mutex_;
     std::condition_variable news_;
     std::uint64_t changes_ = 0;
     std::mutex done_mutex_;  // held while the user's function runs
     std::function<void()> done_;
-    std::mutex results_mutex_;
+    std::mutex asked_mutex_;  // one thread looks for events, another takes the results
     std::shared_ptr<const std::vector<InputResult>> results_;
     std::exception_ptr failure_;
     Happening happening_;  // the last event, which the caller reads
@@ -181,10 +180,17 @@ Terms terms_of(const ChosenOptions& chosen) {
 }
 
 std::vector<std::string> texts_of(const hs_text* texts, std::size_t count, const char* name) {
+    constexpr std::size_t kMost = 100'000'000;
+    if (count > 0) {
+        given(texts, name);
+    }
+    if (count > kMost) {
+        throw Failure(HS_INVALID, fmt::format("{} inputs are more than the {} of one request", count, kMost));
+    }
     std::vector<std::string> copies;
     copies.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
-        copies.push_back(taken((&given(texts, name))[i], name));
+        copies.push_back(taken(texts[i], name));
     }
     return copies;
 }
@@ -218,12 +224,13 @@ hs_status hs_submit(hs_model* model, int32_t kind, const hs_text* inputs, const 
                               .inputs = texts_of(inputs, count, "inputs"),
                               .targets = {},
                               .options = chosen,
-                              .terms = terms_of(chosen)};
+                              .terms = terms_of(chosen),
+                              .most = asked.most_requests};
         if (targets != nullptr) {
             submission.targets = texts_of(targets, count, "targets");
         }
         static_cast<void>(asked.engine->devices());  // HS_FORKED in a child
-        auto state = std::make_shared<RequestState>(asked.engine, count == 0 ? AllAsked() : row.ask(submission));
+        auto state = make_owned<RequestState>(asked.engine, count == 0 ? AllAsked() : row.ask(submission));
         RequestState::watch(state);
         place = new hs_request{std::move(state)};
     });
@@ -244,10 +251,8 @@ hs_status hs_request_wait(hs_request* request, int64_t timeout_ms, hs_result** r
 hs_status hs_request_next(hs_request* request, int64_t timeout_ms, hs_event* event, hs_error** error) {
     return guarded(error, [&] {
         hs_event& to = given(event, "event");
-        if (to.size < sizeof(hs_event)) {
-            throw Failure(HS_INVALID, fmt::format("the event has the size {}: set its size to sizeof(hs_event), {}",
-                                                  to.size, sizeof(hs_event)));
-        }
+        require_size(to.size, offsetof(hs_event, log_probabilities) + sizeof(to.log_probabilities), "the event",
+                     "hs_event");
         const Happening* next = nullptr;
         const hs_status status = given(request, "request").state->next(timeout_ms, next);
         if (status == HS_OK) {

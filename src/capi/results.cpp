@@ -41,15 +41,16 @@ void put(Choice& choice, const std::string& name, NamedArray array) {
     choice.arrays.emplace(name, std::move(array));
 }
 
-InputResult problem_of(const std::string& input, const std::string& problem) {
-    return {.problem = problem, .json = {{"input", input}, {"problem", problem}}};
+std::string dumped(const nlohmann::ordered_json& object) {
+    return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+InputResult problem_of(const std::string& input, const std::string& problem, hs_status status) {
+    return {.problem = problem, .status = status, .json = dumped({{"input", input}, {"problem", problem}})};
 }
 
 void lend(const void* data, std::int32_t type, std::span<const std::int64_t> shape, hs_array& to) {
-    if (to.size < sizeof(hs_array)) {
-        throw Failure(HS_INVALID, fmt::format("the array has the size {}: set its size to sizeof(hs_array), {}",
-                                              to.size, sizeof(hs_array)));
-    }
+    require_size(to.size, offsetof(hs_array, data) + sizeof(to.data), "the array", "hs_array");
     to.type = type;
     to.rank = static_cast<std::int32_t>(shape.size());
     std::fill(std::begin(to.shape), std::end(to.shape), 0);
@@ -115,6 +116,11 @@ hs_text hs_result_problem(const hs_result* result, size_t input) {
     return found == nullptr ? hs_text{"", 0} : lent(found->problem);
 }
 
+hs_status hs_result_status(const hs_result* result, size_t input) {
+    const InputResult* const found = input_of(result, input);
+    return found == nullptr ? HS_NOT_FOUND : found->status;
+}
+
 hs_status hs_result_record(const hs_result* result, size_t input, hs_record** record, hs_error** error) {
     return guarded(error, [&] {
         const InputResult* const found = input_of(&given(result, "result"), input);
@@ -130,11 +136,11 @@ hs_status hs_result_record(const hs_result* result, size_t input, hs_record** re
 
 hs_status hs_result_json(const hs_result* result, hs_buffer** json, hs_error** error) {
     return guarded(error, [&] {
-        nlohmann::ordered_json list = nlohmann::ordered_json::array();
+        std::string list;
         for (const InputResult& input : *given(result, "result").inputs) {
-            list.push_back(input.json);
+            list += (list.empty() ? "[" : ",") + input.json;
         }
-        give(json, list.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+        give(json, list.empty() ? "[]" : list + "]");
     });
 }
 

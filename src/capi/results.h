@@ -39,13 +39,17 @@ struct Choice {
 
 struct InputResult {
     std::string problem = {};
+    hs_status status = HS_OK;  // of the problem
     std::vector<Choice> choices = {};
     std::shared_ptr<const SeenRecord> record = {};
-    nlohmann::ordered_json json = {};
+    std::string json = {};  // an object
 };
 
 // What a failed input has.
-InputResult problem_of(const std::string& input, const std::string& problem);
+InputResult problem_of(const std::string& input, const std::string& problem, hs_status status);
+
+// On one line. Text that is not UTF-8 loses what is wrong with it.
+std::string dumped(const nlohmann::ordered_json& object);
 
 }  // namespace headscope
 

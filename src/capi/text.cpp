@@ -15,6 +15,27 @@ std::string taken(const hs_text& text, const char* name) {
                                                   : std::string(text.data, text.size);
 }
 
+nlohmann::json parsed(const std::string& text, const std::string& what) {
+    constexpr int kDeepest = 64;
+    const auto check = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+        if (depth > kDeepest) {
+            throw Failure(HS_INVALID, what + " is nested too deeply");
+        }
+        return true;
+    };
+    nlohmann::json json = nlohmann::json::parse(text, check, false);
+    if (json.is_discarded()) {
+        throw Failure(HS_INVALID, what + " is not JSON: " + shown(text));
+    }
+    return json;
+}
+
+std::string shown(const nlohmann::json& value) {
+    constexpr std::size_t kMost = 200;
+    const std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return text.size() <= kMost ? text : text.substr(0, kMost) + " ..";
+}
+
 void give(hs_buffer** buffer, std::string bytes) {
     given(buffer, "the place for the buffer") = new hs_buffer{std::move(bytes)};
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <headscope/headscope.h>
+#include <nlohmann/json.hpp>
 
 struct hs_buffer {
     std::string bytes;
@@ -17,6 +18,11 @@ inline hs_text lent(const std::string& text) {
 
 // Failure for a text without data. `name` is the argument's.
 std::string taken(const hs_text& text, const char* name);
+
+// Failure for a text that is no JSON, or nested too deeply. `what` it is.
+nlohmann::json parsed(const std::string& text, const std::string& what);
+// A value in a message: its beginning.
+std::string shown(const nlohmann::json& value);
 
 void give(hs_buffer** buffer, std::string bytes);
 

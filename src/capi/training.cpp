@@ -57,6 +57,14 @@ TrainingRequest request_of(const nlohmann::json& config, const ChosenOptions& ch
         (!request.texts.source.empty() && !request.texts.text.empty())) {
         throw Failure(HS_INVALID, "a training reads the files \"source\" and \"target\", or \"text\"");
     }
+    for (const char* key : {"task", "data"}) {
+        const bool obeyed = std::string_view(key) == "task" ? !request.texts.text.empty() : !request.texts.given();
+        if (chosen.has(key) && !obeyed) {
+            throw Failure(HS_INVALID, fmt::format("option: \"{}\" is for {}", key,
+                                                  std::string_view(key) == "task" ? "the file \"text\""
+                                                                                  : "a configuration with data files"));
+        }
+    }
     if (request.texts.given() && request.resume) {
         throw Failure(HS_INVALID, "a training that goes on reads the files of its run: leave the others out");
     }
@@ -87,12 +95,8 @@ public:
     TrainingThread(const TrainingThread&) = delete;
     TrainingThread& operator=(const TrainingThread&) = delete;
     ~TrainingThread() {
-        if (process_.left()) {
-            thread_.detach();  // which is not there
-        } else {
-            stop();
-            thread_.join();
-        }
+        stop();
+        thread_.join();
     }
 
     void stop() { stopped_ = true; }
@@ -125,7 +129,11 @@ private:
         std::unique_ptr<Backend> backend;
         const TrainingResult result = job.run(
             [&]() -> Backend& {
-                backend = open_device(device, open);
+                try {
+                    backend = open_device(device, open);
+                } catch (const Error& error) {
+                    throw Failure(HS_DEVICE, error.what());
+                }
                 return *backend;
             },
             [&](Backend&) {
@@ -173,7 +181,7 @@ private:
 }  // namespace headscope
 
 struct hs_training {
-    headscope::TrainingThread thread;
+    std::shared_ptr<headscope::TrainingThread> thread;  // make_owned(): it is not there in a child
 };
 
 using namespace headscope;  // NOLINT(google-build-using-namespace): the functions of the header are global
@@ -182,14 +190,13 @@ hs_status hs_training_start(hs_text config, const hs_options* options, hs_traini
     return guarded_input(error, [&] {
         hs_training*& place = given(training, "the place for the training");
         const std::string text = taken(config, "the configuration");
-        const nlohmann::json json =
-            text.empty() ? nlohmann::json::object() : nlohmann::json::parse(text, nullptr, false);
+        const nlohmann::json json = text.empty() ? nlohmann::json::object() : parsed(text, "the configuration");
         if (!json.is_object()) {
             throw Failure(HS_INVALID, "the configuration is no JSON object: see docs/training.md");
         }
         const ChosenOptions chosen(options, kTraining);
         const OpenOptions open{.settings = chosen.settings()};
-        place = new hs_training{{request_of(json, chosen), chosen.text("device"), open}};
+        place = new hs_training{make_owned<TrainingThread>(request_of(json, chosen), chosen.text("device"), open)};
     });
 }
 
@@ -197,7 +204,7 @@ hs_status hs_training_next(hs_training* training, int64_t timeout_ms, hs_buffer*
     return guarded(error, [&] {
         given(json, "the place for the buffer");
         std::string event;
-        const hs_status status = given(training, "training").thread.next(timeout_ms, event);
+        const hs_status status = given(training, "training").thread->next(timeout_ms, event);
         if (status == HS_OK) {
             give(json, std::move(event));
         }
@@ -207,7 +214,7 @@ hs_status hs_training_next(hs_training* training, int64_t timeout_ms, hs_buffer*
 
 void hs_training_stop(hs_training* training) {
     if (training != nullptr) {
-        training->thread.stop();
+        training->thread->stop();
     }
 }
 

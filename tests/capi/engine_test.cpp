@@ -164,12 +164,26 @@ TEST_CASE("an engine with enough to do is busy, and says until when") {
     Problem problem;
     CHECK(hs_submit(model.get(), HS_TRANSLATE, &input, nullptr, 1, nullptr, &request, &problem) == HS_BUSY);
     CHECK(hs_error_retry_after(problem.get()) >= 0.0);
+    const Texts two{kLong.front(), kLong.front()};
+    CHECK(submit(model, HS_TRANSLATE, two).status == HS_BUSY);
+    CHECK(submit(model, HS_ATTEND, two).status == HS_INVALID);  // never at a time
+    CHECK(hs_result_count(result_of(first).get()) == 1);
+}
+
+TEST_CASE("work that could not be asked for as a whole is not done") {
+    const Engine engine = engine_on_cpu({{"max_requests", 3}});
+    const Model model = opened("en-de", engine.get());
+    const Asked first = submit(model, HS_TRANSLATE, {kLong.front()}, {{"stream", true}});
+    CHECK(submit(model, HS_ATTEND, {kLong.begin(), kLong.begin() + 3}).status == HS_BUSY);
+    result_of(first);
+    CHECK(hs_result_count(result_of(submit(model, HS_ATTEND, {"a", "b", "c"})).get()) == 3);
 }
 
 TEST_CASE("after fork() the child is told so, and frees without waiting") {
     Engine engine = engine_on_cpu();
     Model model = opened("en-de", engine.get());
     Asked asked = submit(model, HS_TRANSLATE, kLong);
+    std::thread waiting([&] { result_of(asked); });  // while the process is copied
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
@@ -181,6 +195,7 @@ TEST_CASE("after fork() the child is told so, and frees without waiting") {
         told = told && hs_model_info(model.get(), &info, nullptr) == HS_FORKED;
         told =
             told && hs_submit(model.get(), HS_TRANSLATE, &input, nullptr, 1, nullptr, &request, nullptr) == HS_FORKED;
+        ::alarm(20);
         asked.request.reset();
         model.reset();
         engine.reset();
@@ -190,6 +205,7 @@ TEST_CASE("after fork() the child is told so, and frees without waiting") {
     REQUIRE(::waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 0);
+    waiting.join();
     CHECK(hs_result_count(result_of(asked).get()) == kLong.size());
 }
 

@@ -1,6 +1,7 @@
 // Attention, values in the middle of a pass, importance and saliency.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "tests/capi/handles.h"
@@ -69,6 +70,9 @@ TEST_CASE("records are drawn, written and derived from") {
     CHECK_THAT(figure(record, {{"all_heads", true}, {"sort", "distance"}}, "html"), Contains("<!DOCTYPE html>"));
     CHECK_THAT(figure(record, {{"words", {"dog"}}}, "svg", HS_INVALID), Contains("dog"));
     CHECK_THAT(figure(record, {{"matrix", true}}, "svg", HS_INVALID), Contains("a matrix shows one head"));
+    CHECK_THAT(figure(record, {{"looked_at", true}}, "svg", HS_INVALID), Contains("chosen words or positions"));
+    CHECK_THAT(figure(record, {{"scale", 2.0}}, "svg", HS_INVALID), Contains("\"scale\" is for png"));
+    CHECK_THAT(figure(record, {{"title", "a"}}, "json", HS_INVALID), Contains("\"title\" is for a picture"));
     CHECK_THAT(figure(record, {{"sort", "distance"}}, "svg", HS_INVALID), Contains("\"sort\" is for all heads"));
     CHECK_THAT(figure(record, json::object(), "gif", HS_INVALID), Contains("\"gif\" is no format"));
 
@@ -155,6 +159,15 @@ TEST_CASE("values in the middle of a pass are recorded, patched and changed by h
     shape = states;
     shape.shape[0] = -1;
     CHECK(hs_options_patch(wrong.get(), site, &shape, 0, 0, nullptr) == HS_INVALID);
+    shape = states;
+    shape.size = 8;
+    CHECK(hs_options_patch(wrong.get(), site, &shape, 0, 0, nullptr) == HS_INVALID);
+    {
+        const Options far(json::object());
+        REQUIRE(hs_options_patch(far.get(), site, &states, 0, std::numeric_limits<std::int64_t>::max(), nullptr) ==
+                HS_OK);
+        CHECK_THAT(text_of(hs_result_problem(run(far.get()).get(), 0)), Contains("no more positions"));
+    }
     shape = states;
     shape.shape[1] = 7;
     REQUIRE(hs_options_patch(wrong.get(), site, &shape, 0, 0, nullptr) == HS_OK);

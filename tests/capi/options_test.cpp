@@ -18,15 +18,24 @@ std::string refused(const char* key, const std::string& value, hs_status wanted)
 }  // namespace
 
 TEST_CASE("options are known by their keys, types and ranges") {
-    using Catch::Matchers::Contains;
-    CHECK_THAT(refused("baem", "3", HS_NOT_FOUND), Contains("did you mean \"beam\"?"));
-    CHECK_THAT(refused("beam", "31", HS_INVALID), Contains("from 1 to 30, got 31"));
-    CHECK_THAT(refused("threads", "0", HS_INVALID), Contains("\"threads\" must be a whole number from 1"));
-    CHECK_THAT(refused("timeout", "-1", HS_INVALID), Contains("\"timeout\" must be a number from 0"));
-    CHECK_THAT(refused("stream", "2", HS_INVALID), Contains("\"stream\" must be true or false, got 2"));
-    CHECK_THAT(refused("precision", "\"f99\"", HS_INVALID), Contains("must be one of f32, tf32"));
-    CHECK_THAT(refused("devices", "\"cpu\"", HS_INVALID), Contains("\"devices\" must be a list, got \"cpu\""));
-    CHECK_THAT(refused("beam", "{", HS_INVALID), Contains("\"beam\" is not JSON: {"));
+    CHECK_THAT(refused("baem", "3", HS_NOT_FOUND), Catch::Matchers::Contains("did you mean \"beam\"?"));
+    CHECK_THAT(refused("beam", "31", HS_INVALID), Catch::Matchers::Contains("from 1 to 30, got 31"));
+    CHECK_THAT(refused("threads", "0", HS_INVALID),
+               Catch::Matchers::Contains("\"threads\" must be a whole number from 1"));
+    CHECK_THAT(refused("timeout", "-1", HS_INVALID), Catch::Matchers::Contains("\"timeout\" must be a number from 0"));
+    CHECK_THAT(refused("stream", "2", HS_INVALID),
+               Catch::Matchers::Contains("\"stream\" must be true or false, got 2"));
+    CHECK_THAT(refused("precision", "\"f99\"", HS_INVALID), Catch::Matchers::Contains("must be one of f32, tf32"));
+    CHECK_THAT(refused("devices", "\"cpu\"", HS_INVALID),
+               Catch::Matchers::Contains("\"devices\" must be a list, got \"cpu\""));
+    CHECK_THAT(refused("beam", "{", HS_INVALID), Catch::Matchers::Contains("\"beam\" is not JSON: \"{\""));
+    CHECK(refused("nonsense", "null", HS_NOT_FOUND) != "");
+    CHECK_THAT(refused("beam", std::string(1'000'000, '['), HS_INVALID),
+               Catch::Matchers::Contains("nested too deeply"));
+    CHECK_THAT(refused("beam", "\"" + std::string(9'000, 'a') + "\"", HS_INVALID),
+               Catch::Matchers::Contains("\"beam\" must be"));
+    CHECK_THAT(refused("edits", "\"\xff\"", HS_INVALID), Catch::Matchers::Contains("is not JSON"));
+    CHECK(hs_options_set_text(hs_options_new(), "beam", text("\xff"), nullptr) == HS_INVALID);
     CHECK(hs_options_set_integer(nullptr, "beam", 1, nullptr) == HS_INVALID);
     CHECK(hs_options_set_integer(hs_options_new(), nullptr, 1, nullptr) == HS_INVALID);
 }

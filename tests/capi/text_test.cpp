@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 #include "tests/capi/handles.h"
 
@@ -53,8 +54,8 @@ TEST_CASE("words are linked with those of the output") {
     CHECK_THAT(submit(model, HS_TRANSLATE, {"a"}, {{"alignment", true}, {"stream", true}}).message,
                Contains("leave \"stream\" out"));
     CHECK_THAT(submit(model, HS_TRANSLATE, {"a"}, {{"alignment_layer", 1}}).message, Contains("needs \"alignment\""));
-    const Asked missing = submit(model, HS_TRANSLATE, {"a"}, {{"alignment", true}, {"alignment_layer", 99}});
-    CHECK_THAT(text_of(hs_result_problem(result_of(missing).get(), 0)), Contains("99"));
+    CHECK_THAT(submit(model, HS_TRANSLATE, {"a"}, {{"alignment", true}, {"alignment_layer", 99}}).message,
+               Contains("99"));
 }
 
 TEST_CASE("a stream's events make up the result") {
@@ -105,6 +106,37 @@ TEST_CASE("a prompt of ids is completed as its text") {
                Contains("a JSON array of ids"));
 }
 
+TEST_CASE("tokens that could have been written instead are arrays beside them") {
+    const Model model = opened("en-causal");
+    const Result result =
+        result_of(submit(model, HS_COMPLETE, {"The weather"}, {{"alternatives", 3}, {"max_extra", 4}}));
+    const hs_array tokens = array_of(result, "tokens");
+    const hs_array ids = array_of(result, "alternatives");
+    REQUIRE(ids.rank == 2);
+    CHECK(ids.shape[0] == tokens.shape[0]);
+    CHECK(ids.shape[1] == 3);
+    CHECK(static_cast<const std::int32_t*>(ids.data)[0] == static_cast<const std::int32_t*>(tokens.data)[0]);
+    CHECK(static_cast<const double*>(array_of(result, "alternative_log_probabilities").data)[0] ==
+          static_cast<const double*>(array_of(result, "token_log_probabilities").data)[0]);
+}
+
+TEST_CASE("events are pulled while another thread waits") {
+    const Model model = opened("en-de");
+    for (int round = 0; round < 50; ++round) {
+        const Asked asked = submit(model, HS_TOKENIZE, {"a"});
+        const Asked lines = submit(model, HS_TRANSLATE, {"A.", "B.", "C."}, {{"beam", 1}, {"max_extra", 2}});
+        std::thread pulling([&] {
+            hs_event event{};
+            event.size = sizeof(event);
+            while (hs_request_next(lines.request.get(), -1, &event, nullptr) == HS_OK) {
+            }
+        });
+        const std::size_t count = hs_result_count(result_of(lines).get());
+        pulling.join();
+        CHECK(count == 3);
+    }
+}
+
 TEST_CASE("masks are filled, pairs and texts scored") {
     const Model masked = opened("en-masked");
     const Result filled = result_of(submit(masked, HS_FILL, {"The [MASK] sleeps."}, {{"top", 3}}));
@@ -133,7 +165,9 @@ TEST_CASE("kinds are refused where they do not suit") {
     CHECK(submit(model, HS_TRANSLATE, {"a"}, {}, &targets).status == HS_INVALID);
     CHECK(hs_submit(nullptr, HS_TRANSLATE, nullptr, nullptr, 0, nullptr, nullptr, nullptr) == HS_INVALID);
     Request request;
-    CHECK(hs_submit(model.get(), HS_TRANSLATE, nullptr, nullptr, 2, nullptr, &request, nullptr) == HS_INVALID);
+    for (const std::size_t count : {std::size_t{2}, std::numeric_limits<std::size_t>::max()}) {
+        CHECK(hs_submit(model.get(), HS_TRANSLATE, nullptr, nullptr, count, nullptr, &request, nullptr) == HS_INVALID);
+    }
     const Result nothing = result_of(submit(model, HS_TRANSLATE, {}));
     CHECK(hs_result_count(nothing.get()) == 0);
     CHECK(answers(nothing).empty());
