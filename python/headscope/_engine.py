@@ -207,6 +207,8 @@ _lock = threading.Lock()
 def borrowed(devices: Devices, precision: str, threads: int) -> Engine:
     """An engine that is shared by all who ask for the same, until each has returned it."""
     names = _names(devices)
+    if not isinstance(precision, str):
+        raise TypeError(f"precision must be a str, not {type(precision).__name__}")
     key = (tuple(names or ()), precision, threads, os.getpid(), tuple(sorted(environment().items())))
     with _lock:
         engine = _shared.get(key)
