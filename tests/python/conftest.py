@@ -46,6 +46,14 @@ def command() -> Command:
     return Command(os.path.abspath(program))
 
 
+def kit_folder(name: str) -> str:
+    """A folder of other programs' models, as for `./do check import`."""
+    for kit in os.environ.get("HEADSCOPE_IMPORT_KITS", "").split(":"):
+        if kit and os.path.isdir(os.path.join(kit, name)):
+            return os.path.join(kit, name)
+    pytest.skip(f"HEADSCOPE_IMPORT_KITS has no {name}")
+
+
 def _open(name: str) -> Iterator[Any]:
     with hs.open(name, devices="cpu") as model:
         yield model

@@ -6,14 +6,13 @@ model that the program exports is compared.
 
 from __future__ import annotations
 
-import os
 import pathlib
 from typing import Any
 
 import pytest
 
 import headscope as hs
-from conftest import Command
+from conftest import Command, kit_folder
 
 np = pytest.importorskip("numpy")
 torch = pytest.importorskip("torch")
@@ -47,15 +46,8 @@ def test_gpt2(gpt2: pathlib.Path) -> None:
         assert np.abs(np.array(run.token_log_probabilities)[: len(pieces)] - expected).max() < 1e-3
 
 
-def opus() -> str:
-    for kit in os.environ.get("HEADSCOPE_IMPORT_KITS", "").split(":"):
-        if kit and os.path.isdir(os.path.join(kit, "opus-tied")):
-            return os.path.join(kit, "opus-tied")
-    pytest.skip("HEADSCOPE_IMPORT_KITS has no opus-tied")
-
-
 def test_marian() -> None:
-    folder = opus()
+    folder = kit_folder("opus-tied")
     theirs = transformers.MarianMTModel.from_pretrained(folder, attn_implementation="eager").eval()
     tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
     text, target = "In the beginning God created the heavens.", "Im Anfang schuf Gott die Himmel."
