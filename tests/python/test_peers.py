@@ -1,4 +1,5 @@
 """The same weights in transformers: attention, hidden states and probabilities. BertViz draws ours.
+inseq finds the same saliency.
 
 HEADSCOPE_IMPORT_KITS names folders of models in Hugging Face format, as for `./do check import`; without it, a bundled
 model that the program exports is compared.
@@ -6,6 +7,7 @@ model that the program exports is compared.
 
 from __future__ import annotations
 
+import functools
 import pathlib
 from typing import Any
 
@@ -65,6 +67,42 @@ def test_marian() -> None:
         for stack, states in (("encoder", out.encoder_hidden_states), ("decoder", out.decoder_hidden_states)):
             for layer, hidden in enumerate(states[1:]):
                 assert np.abs(run.states[f"{stack}.{layer}.residual_out"] - hidden[0].numpy()).max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("method", "steps", "options"),
+    [
+        ("input_x_gradient", 1, {}),
+        # Headscope begins at embeddings of zero and takes the middles of equal steps; inseq's defaults are others.
+        ("integrated_gradients", 8, {"n_steps": 8, "internal_batch_size": 8}),
+    ],
+)
+def test_saliency_as_by_inseq(method: str, steps: int, options: dict[str, Any]) -> None:
+    inseq = pytest.importorskip("inseq")
+    folder = kit_folder("opus-tied")
+    text, target = "God created the heavens.", "Gott schuf die Himmel."
+    with hs.Translator.open(folder, devices="cpu") as model:
+        ours = model.saliency(text, target, steps=steps)
+    theirs = inseq.load_model(folder, method, model_kwargs={"attn_implementation": "eager"})
+    # Headscope leaves the pad out of the softmax, as Marian does.
+    theirs.model.final_logits_bias[0, theirs.model.config.pad_token_id] = -1e9
+    # inseq gives the decoder embeddings that are scaled already, and transformers 5 scales them again.
+    theirs.model.get_decoder().embed_scale = 1.0
+    theirs.attribution_method.use_baselines = False
+    if steps > 1:
+        captum = theirs.attribution_method.method
+        captum.attribute = functools.partial(captum.attribute, method="riemann_middle")
+    found = theirs.attribute(
+        text, target, attribute_target=True, attributed_fn="probability", logprob=True, show_progress=False, **options
+    )
+    (one,) = found.sequence_attributions
+    assert [each.token for each in one.source][:-1] == list(ours.source_tokens)[:-1]  # without the end
+    assert [each.token for each in one.target][1:-1] == list(ours.predicted)[:-1]
+    for products, mine in ((one.source_attributions, ours.source), (one.target_attributions, ours.target)):
+        assert mine is not None
+        expected = np.nan_to_num(products.sum(-1).numpy()).T[:, : mine.shape[1]]
+        largest = np.abs(expected).max(1, keepdims=True)  # of each prediction
+        assert (np.abs(mine - expected) <= 1e-4 * largest + 1e-6).all()
 
 
 def test_patched_as_with_pytorch_hooks(gpt2: pathlib.Path) -> None:
