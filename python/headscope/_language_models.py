@@ -10,17 +10,9 @@ from . import _requests
 from ._handles import Result
 from ._models import Model
 from ._options import NativeOptions
+from ._reading import check_errors, completion_of, failed_completion, failed_filled, filled_of
 from ._requests import Request, inputs_of, listed
-from ._results import (
-    Candidate,
-    Completion,
-    Filled,
-    check_errors,
-    completion_of,
-    failed_completion,
-    failed_filled,
-    filled_of,
-)
+from ._results import Candidate, Completion, Filled
 from ._run import candidates_of
 from ._streams import AsyncStream, Stream
 

@@ -5,26 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Callable,
-    TypeVar,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _requests
+from ._asking import Asking
 from ._attention import Attention
 from ._edits import Edit
-from ._engine import Engine
-from ._errors import ClosedError, Error, InvalidError, NotFoundError, UnsupportedError
-from ._handles import Record, Result
+from ._errors import Error, InvalidError, UnsupportedError
+from ._handles import Record
 from ._importance import Importance, Saliency
 from ._library import check, given, lib
-from ._opened import Opened, family_of
+from ._opened import Opened
 from ._options import NativeOptions
+from ._reading import check_errors, failed_score, json_of, pieces_of, raise_problems, score_of
 from ._requests import encoded, inputs_of, listed
-from ._results import Piece, Score, answers, check_errors, failed_score, json_of, pieces_of, raise_problems, score_of
+from ._results import Piece, Score
 from ._run import NativeHooks, Run, native_patches
 
 if TYPE_CHECKING:
@@ -33,11 +28,10 @@ if TYPE_CHECKING:
     from ._keywords import ExploreOptions, ImportanceOptions, RunOptions, SaliencyOptions, ScoreOptions
     from ._run import Hook, PatchLike
 
-Found = TypeVar("Found")
 Self = TypeVar("Self", bound="Model")
 
 
-class Model:
+class Model(Asking):
     """What all families of models can do. `open()` gives a Translator, a LanguageModel or a MaskedModel.
 
     A model may be used by many threads and coroutines at a time, whose work is done in common batches. `close()`, or
@@ -67,76 +61,6 @@ class Model:
         opened.close()
         raise UnsupportedError(f"{opened.path} is a {type(opened).__name__}, not a {cls.__name__}")
 
-    # ---- What it is
-
-    @property
-    def family(self) -> str:
-        """Such as "encoder-decoder", "causal-lm" or "masked-lm"."""
-        return family_of(self._opened.info)
-
-    @property
-    def path(self) -> str:
-        """The folder or file of the weights."""
-        return str(self._opened.info["path"])
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """What `headscope inspect` lists, such as config["d_model"]."""
-        return dict(self._opened.info["keys"])
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Names for source_language and target_language; empty unless the model needs them."""
-        return tuple(self._opened.info["languages"])
-
-    @property
-    def layers(self) -> dict[str, int]:
-        """The number of layers of "encoder", "decoder" and "cross"."""
-        counts = {kind: int(self._opened.info["keys"].get(kind + "_layers", 0)) for kind in ("encoder", "decoder")}
-        if counts["encoder"] and counts["decoder"]:
-            counts["cross"] = counts["decoder"]
-        return {kind: count for kind, count in counts.items() if count}
-
-    @property
-    def heads(self) -> int:
-        """The number of heads of a layer."""
-        return int(self._opened.info["keys"]["attention.heads"])
-
-    @property
-    def sites(self) -> tuple[str, ...]:
-        """The values that `run()` records and replaces, in the order of a pass."""
-        return tuple(self._opened.info["sites"])
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """The decoding options of the model's author."""
-        return dict(self._opened.info["decoding"])
-
-    @property
-    def longest(self) -> int:
-        """The most tokens of an input."""
-        return int(self._opened.info["longest"])
-
-    @property
-    def engine(self) -> Engine:
-        """Its devices."""
-        return self._opened.engine
-
-    @property
-    def devices(self) -> tuple[str, ...]:
-        """The devices that work, such as ("cpu",)."""
-        return self.engine.devices
-
-    @property
-    def edits(self) -> tuple[Edit, ...]:
-        """What edit() has changed."""
-        return self._edits
-
-    @property
-    def closed(self) -> bool:
-        """Whether it, or this view of it, was closed."""
-        return self._view_closed or self._opened.handle.closed
-
     # ---- Its life
 
     def close(self) -> None:
@@ -158,10 +82,6 @@ class Model:
         with self._opened.handle as pointer:
             check(lib.hs_model_load, pointer)
 
-    def _check_open(self) -> None:
-        if self._view_closed:
-            raise ClosedError("this edited view of the model is closed")
-
     def __enter__(self: Self) -> Self:
         return self
 
@@ -175,12 +95,6 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened_again, (self._arguments, self._edits)
-
-    def __repr__(self) -> str:
-        if self.closed:
-            return f"<headscope.{type(self).__name__}, closed>"
-        edits = f", {len(self._edits)} edits" if self._edits else ""
-        return f"<headscope.{type(self).__name__} {self.path}{edits}>"
 
     # ---- Tokens
 
@@ -326,16 +240,6 @@ class Model:
         result = self._done(_requests.SALIENCY, *self._read_pair(text, target, options), given_options)
         return Saliency(result, self._only(result))
 
-    def matching_sites(self, pattern: str) -> tuple[str, ...]:
-        """The sites that a pattern names, with "*" for anything between two dots."""
-        import re
-
-        wanted = re.compile("[^.]*".join(re.escape(part) for part in pattern.split("*")))
-        found = tuple(site for site in self.sites if wanted.fullmatch(site))
-        if not found:
-            raise NotFoundError(f"the model has no site {pattern!r}; see its `sites`")
-        return found
-
     def edit(self: Self, *edits: Edit) -> Self:
         """A view of the model with changed heads: off(), uniform() and pin(). It shares the weights.
 
@@ -353,64 +257,6 @@ class Model:
         view = type(self)(self._opened, self._arguments, self._edits + edits)
         view._is_view = True
         return view
-
-    # ---- Asking
-
-    def _done(
-        self, kind: int, inputs: Sequence[bytes], targets: Sequence[bytes] | None, options: Mapping[str, Any]
-    ) -> Result:
-        self._check_open()
-        request = self._opened.submit(kind, inputs, targets, NativeOptions(options))
-        try:
-            return request.wait()
-        finally:
-            request.close()
-
-    def _pair(self, text: str, target: str | None) -> tuple[list[bytes], list[bytes] | None]:
-        return (
-            [encoded(text, "the text")],
-            None if target is None else [encoded(target, "the target")],
-        )
-
-    def _look_pair(
-        self, text: str, target: str | None, options: Mapping[str, Any]
-    ) -> tuple[list[bytes], list[bytes] | None]:
-        """Of attention(): the model writes a target that is not given."""
-        return self._pair(text, target)
-
-    def _read_pair(
-        self, text: str, target: str | None, options: Mapping[str, Any]
-    ) -> tuple[list[bytes], list[bytes] | None]:
-        """Of a pass that needs a target."""
-        return self._pair(text, target)
-
-    def _only(self, result: Result) -> dict[str, Any]:
-        found = json_of(result)[0]
-        if found.get("problem"):
-            raise InvalidError(found["problem"])
-        return found
-
-    def _edited(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        edits = [each.as_option() for each in self._edits]
-        return {**options, "edits": edits} if edits else dict(options)
-
-    def _refuse_edits(self, what: str, instead: str) -> None:
-        if self._edits:
-            raise UnsupportedError(f"{what} does not obey edits: {instead}")
-
-    def _answers(
-        self,
-        result: Result,
-        sources: Sequence[str],
-        problems: Mapping[int, str],
-        convert: Callable[[Result, int, Mapping[str, Any], str], Found],
-        failed: Callable[[str, str], Found],
-        errors: str,
-    ) -> list[Found]:
-        found = answers(result, sources, problems, convert, failed)
-        if errors == "raise":
-            raise_problems(found, "line")
-        return found
 
 
 def _opened_again(arguments: dict[str, Any], edits: tuple[Edit, ...]) -> Model:

@@ -10,8 +10,9 @@ from ._ahead import in_order
 from ._handles import Result
 from ._models import Model
 from ._options import NativeOptions
+from ._reading import check_errors, failed_translation, numbers, translation_of
 from ._requests import Request, inputs_of, listed
-from ._results import Translation, check_errors, failed_translation, numbers, translation_of
+from ._results import Translation
 from ._streams import AsyncStream, Stream
 
 if TYPE_CHECKING:

@@ -1,0 +1,79 @@
+"""How a model is asked: what its methods have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable, TypeVar
+
+from ._errors import ClosedError, InvalidError, UnsupportedError
+from ._facts import Facts
+from ._handles import Result
+from ._options import NativeOptions
+from ._reading import answers, json_of, raise_problems
+from ._requests import encoded
+
+Found = TypeVar("Found")
+
+
+class Asking(Facts):
+    """Requests of a model, and what they give."""
+
+    def _check_open(self) -> None:
+        if self._view_closed:
+            raise ClosedError("this edited view of the model is closed")
+
+    def _done(
+        self, kind: int, inputs: Sequence[bytes], targets: Sequence[bytes] | None, options: Mapping[str, Any]
+    ) -> Result:
+        self._check_open()
+        request = self._opened.submit(kind, inputs, targets, NativeOptions(options))
+        try:
+            return request.wait()
+        finally:
+            request.close()
+
+    def _pair(self, text: str, target: str | None) -> tuple[list[bytes], list[bytes] | None]:
+        return (
+            [encoded(text, "the text")],
+            None if target is None else [encoded(target, "the target")],
+        )
+
+    def _look_pair(
+        self, text: str, target: str | None, options: Mapping[str, Any]
+    ) -> tuple[list[bytes], list[bytes] | None]:
+        """Of attention(): the model writes a target that is not given."""
+        return self._pair(text, target)
+
+    def _read_pair(
+        self, text: str, target: str | None, options: Mapping[str, Any]
+    ) -> tuple[list[bytes], list[bytes] | None]:
+        """Of a pass that needs a target."""
+        return self._pair(text, target)
+
+    def _only(self, result: Result) -> dict[str, Any]:
+        found = json_of(result)[0]
+        if found.get("problem"):
+            raise InvalidError(found["problem"])
+        return found
+
+    def _edited(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        edits = [each.as_option() for each in self._edits]
+        return {**options, "edits": edits} if edits else dict(options)
+
+    def _refuse_edits(self, what: str, instead: str) -> None:
+        if self._edits:
+            raise UnsupportedError(f"{what} does not obey edits: {instead}")
+
+    def _answers(
+        self,
+        result: Result,
+        sources: Sequence[str],
+        problems: Mapping[int, str],
+        convert: Callable[[Result, int, Mapping[str, Any], str], Found],
+        failed: Callable[[str, str], Found],
+        errors: str,
+    ) -> list[Found]:
+        found = answers(result, sources, problems, convert, failed)
+        if errors == "raise":
+            raise_problems(found, "line")
+        return found
