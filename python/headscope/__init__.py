@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ._language_models import LanguageModel, MaskedModel
     from ._models import Model
     from ._open import Device, ModelInfo, Option, about, devices, keys, models, open
+    from ._quality import bleu, chrf
     from ._results import Candidate, Completion, Filled, Piece, Score, Translation
     from ._run import Patch, Run, States, Step, transformer_lens_names
     from ._streams import AsyncStream, Stream, Written
@@ -61,6 +62,7 @@ _PLACES: dict[str, str] = {
         "_language_models": "LanguageModel MaskedModel",
         "_models": "Model",
         "_open": "Device ModelInfo Option about devices keys models open",
+        "_quality": "bleu chrf",
         "_results": "Candidate Completion Filled Piece Score Translation",
         "_run": "Patch Run States Step transformer_lens_names",
         "_streams": "AsyncStream Stream Written",
@@ -131,6 +133,8 @@ __all__ = [
     "Written",
     "__version__",
     "about",
+    "bleu",
+    "chrf",
     "devices",
     "keys",
     "models",
