@@ -144,8 +144,8 @@ check_python() {
         if ! { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet "${needed[@]}"; }; then
             skip "cannot install ${needed[*]}: this needs python3-venv and a network"
         fi
-        "$folder/bin/pip" install --quiet torch transformers bertviz sentencepiece sacremoses ||
-            say "without transformers, PyTorch and BertViz"
+        "$folder/bin/pip" install --quiet torch transformers bertviz sentencepiece sacremoses inseq==0.7.1 sacrebleu hatchling ||
+            say "without transformers, PyTorch, BertViz, inseq, sacreBLEU and hatchling"
         touch "$folder.ready"
     fi
     build release headscope headscope_capi
