@@ -2,7 +2,8 @@
 # The longer checks of ./do check, one function check_NAME each. ./do defines say, fail, build and other helpers.
 
 # shellcheck disable=SC2154 # ./do sets MODEL, HEADSCOPE and PACKAGES
-readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
+readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev
+    abigail-tools valgrind python3-venv)
 readonly CHECKS=(format shell docs manifest agreement bleu onnx import python digits cpuonly shared sanitize threads abi library validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop damage window mutants tidy fuzz trixie)
 # Exit code of a check that was skipped because a requirement is missing.
 readonly SKIPPED=77
