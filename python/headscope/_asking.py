@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, TypeVar
 
-from ._errors import ClosedError, InvalidError, UnsupportedError
+from ._errors import ClosedError, UnsupportedError
 from ._facts import Facts
 from ._handles import Result
 from ._options import NativeOptions
-from ._reading import answers, json_of, raise_problems
+from ._reading import answers, raise_problems
 from ._requests import encoded
 
 Found = TypeVar("Found")
@@ -50,12 +50,6 @@ class Asking(Facts):
         """Of a pass that needs a target."""
         return self._pair(text, target)
 
-    def _only(self, result: Result) -> dict[str, Any]:
-        found = json_of(result)[0]
-        if found.get("problem"):
-            raise InvalidError(found["problem"])
-        return found
-
     def _edited(self, options: Mapping[str, Any]) -> dict[str, Any]:
         edits = [each.as_option() for each in self._edits]
         return {**options, "edits": edits} if edits else dict(options)
@@ -75,5 +69,5 @@ class Asking(Facts):
     ) -> list[Found]:
         found = answers(result, sources, problems, convert, failed)
         if errors == "raise":
-            raise_problems(found, "line")
+            raise_problems(result, found, problems, "line")
         return found

@@ -72,10 +72,11 @@ class InternalError(Error):
 OK = 0
 AGAIN = 1
 END = 2
+INVALID = 3
 FAILED = 13
 
 _CLASSES: dict[int, type[Error]] = {
-    3: InvalidError,
+    INVALID: InvalidError,
     4: NotFoundError,
     5: UnsupportedError,
     6: BusyError,

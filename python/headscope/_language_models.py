@@ -10,7 +10,7 @@ from . import _requests
 from ._handles import Result
 from ._models import Model
 from ._options import NativeOptions
-from ._reading import check_errors, completion_of, failed_completion, failed_filled, filled_of
+from ._reading import check_errors, completion_of, failed_completion, failed_filled, filled_of, only_of
 from ._requests import Request, inputs_of, listed
 from ._results import Candidate, Completion, Filled
 from ._run import candidates_of
@@ -56,8 +56,8 @@ class LanguageModel(Model):
     def complete(self, prompt: Any, *, max_tokens: int | None = None, errors: str = "raise", **options: Any) -> Any:
         """A continuation of a prompt, or of each of a list. A prompt is a text, or with others in a list a list of ids.
 
-        max_tokens: the most tokens that are written. errors: "raise" raises InvalidError if a prompt has a problem,
-        after all others are done: it has them as `results`. "keep" gives them, with a `problem`.
+        max_tokens: the most tokens that are written. errors: "raise" raises if a prompt has a problem, after all others
+        are done: the error has them as `results`. "keep" gives them, with a `problem`.
         """
         prompts, (request, problems) = self._ask(prompt, max_tokens, errors, options)
         try:
@@ -124,7 +124,7 @@ class LanguageModel(Model):
         """
         options = self._edited({"candidates": top, "max_extra": 1, "max_length": 0})
         inputs, targets = self._pair(prompt, None)
-        found = self._only(self._done(_requests.ATTEND, inputs, targets, options))
+        found = only_of(self._done(_requests.ATTEND, inputs, targets, options))
         return candidates_of(found["steps"][-1]["candidates"])[:top]
 
     def _look_pair(

@@ -101,6 +101,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("hs_result_array", c_int32, [c_void_p, c_size_t, c_size_t, c_char_p, POINTER(Array), _OUT]),
     ("hs_result_arrays", Text, [c_void_p, c_size_t, c_size_t]),
     ("hs_result_problem", Text, [c_void_p, c_size_t]),
+    ("hs_result_status", c_int32, [c_void_p, c_size_t]),
     ("hs_result_record", c_int32, [c_void_p, c_size_t, _OUT, _OUT]),
     ("hs_result_json", c_int32, [c_void_p, _OUT, _OUT]),
     ("hs_result_free", None, [c_void_p]),

@@ -17,7 +17,7 @@ from ._importance import Importance, Saliency
 from ._library import check, given, lib
 from ._opened import Opened
 from ._options import NativeOptions
-from ._reading import check_errors, failed_score, json_of, pieces_of, raise_problems, score_of
+from ._reading import check_errors, failed_score, json_of, only_of, pieces_of, raise_problems, score_of
 from ._requests import encoded, inputs_of, listed
 from ._results import Piece, Score
 from ._run import NativeHooks, Run, native_patches
@@ -106,7 +106,7 @@ class Model(Asking):
         """
         data = encoded(text, "the text")
         result = self._done(_requests.TOKENIZE, [data], None, {"side": side})
-        return pieces_of(json_of(result)[0], data)
+        return pieces_of(only_of(result), data)
 
     def detokenize(self, ids: Iterable[int], side: str = "source") -> str:
         """The text of pieces.
@@ -115,10 +115,7 @@ class Model(Asking):
         'The cat'
         """
         data = json.dumps([int(each) for each in ids]).encode()
-        found = json_of(self._done(_requests.DETOKENIZE, [data], None, {"side": side}))[0]
-        if found.get("problem"):
-            raise InvalidError(found["problem"])
-        return str(found["text"])
+        return str(only_of(self._done(_requests.DETOKENIZE, [data], None, {"side": side}))["text"])
 
     # ---- Probabilities
 
@@ -165,7 +162,7 @@ class Model(Asking):
             for i, (source, each) in enumerate(zip(sources, json_of(result)))
         ]
         if errors == "raise":
-            raise_problems(found, "text")
+            raise_problems(result, found, problems, "text")
         return found[0] if alone else found
 
     # ---- Looking into it
@@ -176,7 +173,7 @@ class Model(Asking):
         kind and layer, both, record one layer alone; other options are those of decoding.
         """
         result = self._done(_requests.ATTEND, *self._look_pair(text, target, options), self._edited(options))
-        found = self._only(result)
+        found = only_of(result)
         record = Record(given(lib.hs_result_record, result.pointer, 0))
         return Attention(record, self.layers, found["output"], found["log_probability"])
 
@@ -214,8 +211,8 @@ class Model(Asking):
         request = self._opened.submit(_requests.RUN, inputs, targets, native, functions)
         try:
             result = request.wait()
-            return Run(result, self._only(result))
-        except InvalidError:
+            return Run(result, only_of(result))
+        except Error:
             if functions.failure is not None:
                 raise Error(functions.problem) from functions.failure
             raise
@@ -225,7 +222,7 @@ class Model(Asking):
     def importance(self, text: str, target: str | None = None, **options: Unpack[ImportanceOptions]) -> Importance:
         """What the probability of the target, by default the model's own translation, loses without each head."""
         result = self._done(_requests.IMPORTANCE, *self._read_pair(text, target, options), self._edited(options))
-        return Importance(result, self._only(result))
+        return Importance(result, only_of(result))
 
     def saliency(
         self, text: str, target: str | None = None, *, steps: int = 1, **options: Unpack[SaliencyOptions]
@@ -238,7 +235,7 @@ class Model(Asking):
         self._refuse_edits("saliency()", "importance() and run() obey edits")
         given_options: dict[str, Any] = dict(options, steps=steps if steps != 1 else None)
         result = self._done(_requests.SALIENCY, *self._read_pair(text, target, options), given_options)
-        return Saliency(result, self._only(result))
+        return Saliency(result, only_of(result))
 
     def edit(self: Self, *edits: Edit) -> Self:
         """A view of the model with changed heads: off(), uniform() and pin(). It shares the weights.

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from ctypes import byref, c_double, c_int32, c_int64
 from typing import Any, Callable, TypeVar
 
-from ._errors import InvalidError
+from ._errors import INVALID, InvalidError, error_of
 from ._handles import Result
-from ._library import given, lib, new_array, take, text_at
+from ._library import given, lib, new_array, take
 from ._results import Candidate, Completion, Filled, Piece, Score, Translation
 
 _TYPES: dict[int, type[Any]] = {1: ctypes.c_float, 2: c_double, 3: c_int32, 4: c_int64}
@@ -119,8 +119,6 @@ def failed_score(source: str, text: str, problem: str) -> Score:
 
 def pieces_of(json: Mapping[str, Any], data: bytes) -> list[Piece]:
     """Spans in bytes become spans in characters."""
-    if json.get("problem"):
-        raise InvalidError(json["problem"])
     return [
         Piece(each["piece"], each["id"], characters(data, each["begin"]), characters(data, each["end"]),
               each.get("unknown", False))
@@ -149,8 +147,12 @@ def failed_filled(source: str, problem: str) -> Filled:
     return Filled(source, "", (), problem)
 
 
-def problem_of(result: Result, input: int) -> str:
-    return text_at(lib.hs_result_problem(result.pointer, input))
+def only_of(result: Result) -> dict[str, Any]:
+    """The JSON of the only input, or the exception for its problem."""
+    found = json_of(result)[0]
+    if found.get("problem"):
+        raise error_of(lib.hs_result_status(result.pointer, 0), found["problem"])
+    return found
 
 
 def answers(
@@ -167,8 +169,8 @@ def answers(
     ]
 
 
-def raise_problems(results: Sequence[Any], noun: str) -> None:
-    """InvalidError with all results if one of them has a problem."""
+def raise_problems(result: Result, results: Sequence[Any], problems: Mapping[int, str], noun: str) -> None:
+    """The exception for the first that has a problem, with all results. `problems` are of those that were not asked."""
     failed = [(i, each.problem) for i, each in enumerate(results) if each.problem]
     if not failed:
         return
@@ -176,7 +178,7 @@ def raise_problems(results: Sequence[Any], noun: str) -> None:
     message = problem if len(results) == 1 else f"{noun} {first + 1} of {len(results)}: {problem}"
     if len(failed) > 1:
         message += f" ({len(failed)} {noun}s failed)"
-    error = InvalidError(message)
+    error = error_of(INVALID if first in problems else lib.hs_result_status(result.pointer, first), message)
     error.results = results
     raise error
 

@@ -44,8 +44,8 @@ class Translator(Model):
     def translate(self, text: Any, *, errors: str = "raise", **options: Any) -> Any:
         """A translation of a line, or of each line of a list.
 
-        errors: "raise" raises InvalidError if a line has a problem, after all others are done: it has them as
-        `results`. "keep" gives them, with a `problem`.
+        errors: "raise" raises if a line has a problem, after all others are done: the error has them as `results`.
+        "keep" gives them, with a `problem`.
         """
         lines, asked = self._ask(text, errors, options)
         try:
@@ -84,7 +84,7 @@ class Translator(Model):
         are taken. The end of a line is not translated, so that an open file will do.
 
         ordered: in the order of the lines, else as parts of them are done. errors: "keep" gives lines without a
-        translation a `problem`; "raise" raises InvalidError at such a line.
+        translation a `problem`; "raise" raises at such a line.
 
         >>> [str(each) for each in open("en-de").translate_iter(["Hello!", "Good morning!"])]
         ['Hallo!', 'Guten Morgen!']

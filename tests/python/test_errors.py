@@ -55,6 +55,36 @@ def test_refused(model: hs.Translator, use: Callable[[Any], Any], error: type[Ex
         use(model)
 
 
+def test_a_problem_has_the_exception_of_its_status(model: hs.Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    from headscope._library import lib
+
+    long, half = "x " * 2000, "half \ud800"
+    for status, error in ((9, MemoryError), (4, FileNotFoundError), (5, hs.UnsupportedError), (13, hs.Error)):
+        monkeypatch.setattr(lib, "hs_result_status", lambda result, input: status if input == 1 else 3)
+        with pytest.raises(error, match="line 2 of 3: .*512") as caught:
+            model.translate(["A house.", long, half])
+        assert type(caught.value) is not hs.InvalidError and len(caught.value.results) == 3  # type: ignore[attr-defined]
+        with pytest.raises(hs.InvalidError, match="surrogate"):
+            model.translate(["A house.", half])  # which was not asked
+        assert "512" in model.translate(["A house.", long], errors="keep")[1].problem
+    monkeypatch.setattr(lib, "hs_result_status", lambda result, input: 9)
+    for use in (lambda: model.attention(long), lambda: model.score(long, "A"), lambda: model.importance(long, "A")):
+        with pytest.raises(hs.OutOfMemoryError, match="512"):
+            use()
+
+
+def test_statuses_of_the_library(model: hs.Translator) -> None:
+    with pytest.raises(hs.InvalidError, match="512"):
+        model.translate("x " * 2000)
+
+    def fail(values: Any) -> None:
+        raise KeyError("oops")
+
+    with pytest.raises(hs.Error, match="oops") as caught:
+        model.run("A house.", "Ein Haus.", hooks={"logits": fail})
+    assert type(caught.value) is hs.Error
+
+
 def test_no_such_model(tmp_path: pathlib.Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         hs.open("nix", path=tmp_path)
