@@ -86,7 +86,6 @@ class CompleteOptions(TypedDict, total=False):
     seed: int
     stop: Sequence[str]
     alternatives: int
-    echo: bool
     batch_tokens: int
     early_stopping: str | bool
     ends: Sequence[Token]
