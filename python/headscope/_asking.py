@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, TypeVar
 
@@ -9,8 +10,8 @@ from ._errors import ClosedError, UnsupportedError
 from ._facts import Facts
 from ._handles import Result
 from ._options import NativeOptions
-from ._reading import answers, raise_problems
-from ._requests import encoded
+from ._reading import answers, json_of, raise_problems
+from ._requests import DETOKENIZE, encoded
 
 Found = TypeVar("Found")
 
@@ -49,6 +50,14 @@ class Asking(Facts):
     ) -> tuple[list[bytes], list[bytes] | None]:
         """Of a pass that needs a target."""
         return self._pair(text, target)
+
+    def _names(self, ids: Sequence[int], side: str) -> dict[int, str]:
+        """The pieces of ids; empty for those that the tokenizer does not have."""
+        if not ids:
+            return {}
+        result = self._done(DETOKENIZE, [json.dumps([id]).encode() for id in ids], None, {"side": side})
+        found = [each.get("pieces") for each in json_of(result)]
+        return {id: pieces[0]["piece"] if pieces else "" for id, pieces in zip(ids, found)}
 
     def _edited(self, options: Mapping[str, Any]) -> dict[str, Any]:
         edits = [each.as_option() for each in self._edits]

@@ -85,7 +85,6 @@ class CompleteOptions(TypedDict, total=False):
     min_p: float
     seed: int
     stop: Sequence[str]
-    alternatives: int
     batch_tokens: int
     early_stopping: str | bool
     ends: Sequence[Token]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _requests
@@ -15,6 +16,7 @@ from ._requests import Request, inputs_of, listed
 from ._results import Candidate, Completion, Filled
 from ._run import candidates_of
 from ._streams import AsyncStream, Stream
+from ._top import tops_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -41,6 +43,7 @@ class LanguageModel(Model):
         prompt: str,
         *,
         max_tokens: int | None = None,
+        top: int = 0,
         errors: str = "raise",
         **options: Unpack[CompleteOptions],
     ) -> Completion: ...
@@ -50,16 +53,24 @@ class LanguageModel(Model):
         prompt: Iterable[str | Ids],
         *,
         max_tokens: int | None = None,
+        top: int = 0,
         errors: str = "raise",
         **options: Unpack[CompleteOptions],
     ) -> list[Completion]: ...
-    def complete(self, prompt: Any, *, max_tokens: int | None = None, errors: str = "raise", **options: Any) -> Any:
+    def complete(
+        self, prompt: Any, *, max_tokens: int | None = None, top: int = 0, errors: str = "raise", **options: Any
+    ) -> Any:
         """A continuation of a prompt, or of each of a list. A prompt is a text, or with others in a list a list of ids.
 
-        max_tokens: the most tokens that are written. errors: "raise" raises if a prompt has a problem, after all others
-        are done: the error has them as `results`. "keep" gives them, with a `problem`.
+        max_tokens: the most tokens that are written. top: how many of the likeliest tokens come with each one written,
+        at most 20, as `top` of the completion. errors: "raise" raises if a prompt has a problem, after all others are
+        done: the error has them as `results`. "keep" gives them, with a `problem`.
+
+        >>> found = open("en-causal").complete("Could you please", max_tokens=2, top=3)
+        >>> [[each.text for each in place] for place in found.top]
+        [['▁tell', '▁help', '▁give'], ['▁me', '▁Tom', '▁us']]
         """
-        prompts, (request, problems) = self._ask(prompt, max_tokens, errors, options)
+        prompts, (request, problems) = self._ask(prompt, max_tokens, top, errors, options)
         try:
             found = self._read(request.wait(), prompts, problems, errors)
         finally:
@@ -72,6 +83,7 @@ class LanguageModel(Model):
         prompt: str,
         *,
         max_tokens: int | None = None,
+        top: int = 0,
         errors: str = "raise",
         **options: Unpack[CompleteOptions],
     ) -> Completion: ...
@@ -81,14 +93,15 @@ class LanguageModel(Model):
         prompt: Iterable[str | Ids],
         *,
         max_tokens: int | None = None,
+        top: int = 0,
         errors: str = "raise",
         **options: Unpack[CompleteOptions],
     ) -> list[Completion]: ...
     async def complete_async(
-        self, prompt: Any, *, max_tokens: int | None = None, errors: str = "raise", **options: Any
+        self, prompt: Any, *, max_tokens: int | None = None, top: int = 0, errors: str = "raise", **options: Any
     ) -> Any:
         """The same for asyncio. A task that is cancelled cancels its request."""
-        prompts, (request, problems) = self._ask(prompt, max_tokens, errors, options)
+        prompts, (request, problems) = self._ask(prompt, max_tokens, top, errors, options)
         try:
             found = self._read(await request.wait_async(), prompts, problems, errors)
         finally:
@@ -96,23 +109,23 @@ class LanguageModel(Model):
         return found[0] if isinstance(prompt, str) else found
 
     def stream(
-        self, prompt: str, *, max_tokens: int | None = None, **options: Unpack[CompleteOptions]
+        self, prompt: str, *, max_tokens: int | None = None, top: int = 0, **options: Unpack[CompleteOptions]
     ) -> Stream[Completion]:
         """A completion as it is written: an iterator of Written. Leaving the loop stops the device.
 
         >>> "".join(each.text for each in open("en-causal").stream("Could you please", max_tokens=3))
         ' tell me what'
         """
-        prompts, (request, problems) = self._ask(prompt, max_tokens, "raise", {**options, "stream": True})
+        prompts, (request, problems) = self._ask(prompt, max_tokens, top, "raise", {**options, "stream": True})
         return Stream(request, lambda result: self._read(result, prompts, problems, "raise")[0])
 
     def stream_async(
-        self, prompt: str, *, max_tokens: int | None = None, **options: Unpack[CompleteOptions]
+        self, prompt: str, *, max_tokens: int | None = None, top: int = 0, **options: Unpack[CompleteOptions]
     ) -> AsyncStream[Completion]:
         """The same for `async for`."""
         chosen: dict[str, Any] = {**options, "stream": True}
         return AsyncStream(
-            lambda: self._ask(prompt, max_tokens, "raise", chosen)[1][0],
+            lambda: self._ask(prompt, max_tokens, top, "raise", chosen)[1][0],
             lambda result: self._read(result, [prompt], {}, "raise")[0],
         )
 
@@ -134,7 +147,7 @@ class LanguageModel(Model):
         return self._pair(text, "" if target is None and not options.get("max_extra") else target)
 
     def _ask(
-        self, prompt: Any, max_tokens: int | None, errors: str, options: Mapping[str, Any]
+        self, prompt: Any, max_tokens: int | None, top: int, errors: str, options: Mapping[str, Any]
     ) -> tuple[list[str], tuple[Request, dict[int, str]]]:
         check_errors(errors)
         self._check_open()
@@ -142,6 +155,8 @@ class LanguageModel(Model):
         chosen: dict[str, Any] = dict(options)
         if max_tokens is not None:
             chosen.update(max_extra=max_tokens, max_length=chosen.get("max_length", 0))
+        if top:
+            chosen["alternatives"] = top
         if "temperature" in chosen and chosen.get("sample") is None:
             chosen["sample"] = chosen["temperature"] != 0 or None
             if not chosen["sample"]:
@@ -154,7 +169,8 @@ class LanguageModel(Model):
         return prompts, (self._opened.submit(_requests.COMPLETE, inputs, None, NativeOptions(chosen)), problems)
 
     def _read(self, result: Result, prompts: list[str], problems: Mapping[int, str], errors: str) -> list[Completion]:
-        return self._answers(result, prompts, problems, completion_of, failed_completion, errors)
+        convert = partial(completion_of, tops=tops_of(result, lambda ids: self._names(ids, "source")))
+        return self._answers(result, prompts, problems, convert, failed_completion, errors)
 
 
 class MaskedModel(Model):

@@ -6,12 +6,15 @@ import ctypes
 import json
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_double, c_int32, c_int64
-from typing import Any, Callable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from ._errors import INVALID, InvalidError, error_of
 from ._handles import Result
 from ._library import given, lib, new_array, take
 from ._results import Candidate, Completion, Filled, Piece, Score, Translation
+
+if TYPE_CHECKING:
+    from ._top import Tops
 
 _TYPES: dict[int, type[Any]] = {1: ctypes.c_float, 2: c_double, 3: c_int32, 4: c_int64}
 
@@ -48,7 +51,7 @@ def _log_probabilities(result: Result, input: int, choice: int) -> tuple[float, 
 _NAN = float("nan")
 
 
-def translation_of(result: Result, input: int, json: Mapping[str, Any], source: str) -> Translation:
+def translation_of(result: Result, input: int, json: Mapping[str, Any], source: str, tops: Tops) -> Translation:
     def one(choice: int, each: Mapping[str, Any], **more: Any) -> Translation:
         return Translation(
             source,
@@ -60,6 +63,7 @@ def translation_of(result: Result, input: int, json: Mapping[str, Any], source: 
             _log_probabilities(result, input, choice),
             cut=each.get("cut", False),
             alignment=tuple((pair[0], pair[1]) for pair in each.get("alignment", ())),
+            top=tops(input, choice),
             **more,
         )
 
@@ -73,7 +77,7 @@ def failed_translation(source: str, problem: str) -> Translation:
     return Translation(source, "", _NAN, _NAN, (), (), (), problem=problem)
 
 
-def completion_of(result: Result, input: int, json: Mapping[str, Any], prompt: str) -> Completion:
+def completion_of(result: Result, input: int, json: Mapping[str, Any], prompt: str, tops: Tops) -> Completion:
     def one(choice: int, each: Mapping[str, Any], **more: Any) -> Completion:
         return Completion(
             prompt,
@@ -83,6 +87,7 @@ def completion_of(result: Result, input: int, json: Mapping[str, Any], prompt: s
             _ids(result, input, choice),
             tuple(each["token_log_probabilities"]),
             each["end"],
+            top=tops(input, choice),
             **more,
         )
 

@@ -17,6 +17,8 @@ class Translation:
     cut: whether it has reached the maximum length. sentences: into how many the line was split; 0: it was not.
     alignment: with the option alignment, pairs of a word of the source and one of the text, from 0, as cross-attention
         links them.
+    top: with the option alternatives, for each of `ids` the likeliest tokens at its place, best first; none where the
+        language is given, nor of a line that was split.
     remark: what is worth knowing of the line, such as characters that the model does not know. problem: why there is no
         translation.
     """
@@ -32,6 +34,7 @@ class Translation:
     cut: bool = False
     sentences: int = 0
     alignment: tuple[tuple[int, int], ...] = ()
+    top: tuple[tuple[Candidate, ...], ...] = ()
     remark: str = ""
     problem: str = ""
 
@@ -45,6 +48,7 @@ class Completion:
 
     text: what the model wrote after `prompt`. log_probability: natural logarithm, the sum of token_log_probabilities.
     tokens, ids, token_log_probabilities: of each piece that it wrote, the end among them.
+    top: with complete(top=n), for each of `ids` the likeliest tokens at its place, best first.
     end: why it stopped, such as "end", "stop" or "limit". n_best: with the option n_best, all completions, best first.
     problem: why there is none.
     """
@@ -57,6 +61,7 @@ class Completion:
     token_log_probabilities: tuple[float, ...]
     end: str
     n_best: tuple[Completion, ...] = ()
+    top: tuple[tuple[Candidate, ...], ...] = ()
     problem: str = ""
 
     def __str__(self) -> str:
@@ -108,12 +113,20 @@ class Piece:
 
 @dataclass(frozen=True)
 class Candidate:
-    """What may stand somewhere. pieces: one, or several of a span model. log_probability: natural logarithm."""
+    """What may stand somewhere. pieces: one, or several of a span model. log_probability: natural logarithm.
+
+    text: a word, or of `top` and `next()` the piece.
+    """
 
     text: str
     pieces: tuple[str, ...]
     ids: tuple[int, ...]
     log_probability: float
+
+    @property
+    def id(self) -> int:
+        """Of the first piece."""
+        return self.ids[0]
 
     @property
     def probability(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _requests
@@ -14,6 +15,7 @@ from ._reading import check_errors, failed_translation, numbers, translation_of
 from ._requests import Request, inputs_of, listed
 from ._results import Translation
 from ._streams import AsyncStream, Stream
+from ._top import tops_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -46,6 +48,7 @@ class Translator(Model):
 
         errors: "raise" raises if a line has a problem, after all others are done: the error has them as `results`.
         "keep" gives them, with a `problem`.
+        alternatives: how many of the likeliest tokens come with each one written, as `top` of the translation.
         """
         lines, asked = self._ask(text, errors, options)
         try:
@@ -139,7 +142,9 @@ class Translator(Model):
         return lines, (self._opened.submit(kind, inputs, None, NativeOptions(options)), problems)
 
     def _read(self, result: Result, lines: list[str], problems: Mapping[int, str], errors: str) -> list[Translation]:
-        convert = _edited_translation if self._edits else translation_of
+        convert = _edited_translation
+        if not self._edits:
+            convert = partial(translation_of, tops=tops_of(result, lambda ids: self._names(ids, "target")))
         return self._answers(result, lines, problems, convert, failed_translation, errors)
 
 

@@ -128,6 +128,67 @@ def test_next(lm: hs.LanguageModel) -> None:
     assert found[0].log_probability > found[1].log_probability
 
 
+def _ids(top: tuple[tuple[hs.Candidate, ...], ...]) -> list[list[int]]:
+    return [[each.id for each in place] for place in top]
+
+
+def test_top(lm: hs.LanguageModel) -> None:
+    found = lm.complete("Could you please", max_tokens=5, top=3)
+    assert len(found.top) == len(found.ids) and {len(place) for place in found.top} == {3}
+    for place, token, id, log_probability in zip(found.top, found.tokens, found.ids, found.token_log_probabilities):
+        assert (place[0].text, place[0].id, place[0].log_probability) == (token, id, log_probability)  # it is greedy
+        assert place[0].log_probability > place[1].log_probability > place[2].log_probability
+    first, then = lm.next("Could you please", top=3), found.top[0]
+    assert [(each.text, each.id) for each in first] == [(each.text, each.id) for each in then]
+    assert [each.log_probability for each in first] == pytest.approx([each.log_probability for each in then], abs=1e-4)
+    assert lm.complete("Could you please", max_tokens=5).top == ()
+    many = lm.complete(["Could you please", "Once", "x " * 2000], max_tokens=4, top=2, errors="keep")
+    assert _ids(many[0].top) == [place[:2] for place in _ids(found.top)[:4]]
+    assert len(many[1].top) == 4 and many[2].top == ()
+    one, two = lm.complete("Could you please", max_tokens=4, beam=2, n_best=2, top=2).n_best
+    assert one.top[0] == two.top[0] and one.top != two.top
+    stream = lm.stream("Could you please", max_tokens=5, top=3)
+    assert "".join(each.text for each in stream) == found.text and stream.result().top == found.top
+    ends = lm.complete("Could you please", top=20).top[-1]
+    assert "</s>" in [each.text for each in ends] and len(ends) == 20
+    with pytest.raises(hs.InvalidError, match="from 0 to 20, got 21"):
+        lm.complete("Could you please", top=21)
+    with pytest.raises(hs.InvalidError, match="alternatives"):
+        lm.complete("Could you please", top="many")  # type: ignore[call-overload]
+
+
+def test_alternatives(model: hs.Translator) -> None:
+    found = model.translate("A house.", alternatives=2)
+    assert [[each.text for each in place] for place in found.top[:2]] == [["▁Ein", "▁"], ["▁Haus", "▁H"]]
+    assert [place[0].id for place in found.top] == list(found.ids)
+    steps = model.run("A house.", "Ein Haus.").steps
+    for place, step in zip(found.top, steps):
+        assert [each.id for each in place] == [each.id for each in step.candidates[:2]]
+        assert place[0].log_probability == pytest.approx(step.candidates[0].log_probability, abs=1e-4)
+    lines = model.translate(["A house.", "", "Two houses."], alternatives=2, alignment=True)
+    assert _ids(lines[0].top) == _ids(found.top) and lines[1].top == () and len(lines[2].top) == len(lines[2].ids)
+    assert [each.top for each in model.translate_iter(["A house."], alternatives=2)] == [found.top]
+    assert model.translate("A house.").top == ()
+    with model.edit(hs.off("cross", 1, 1)) as view, pytest.raises(hs.InvalidError, match="alternatives"):
+        view.translate("A house.", alternatives=2)
+
+
+def test_top_of_coroutines(model: hs.Translator, lm: hs.LanguageModel) -> None:
+    import asyncio
+
+    async def main() -> None:
+        found = await lm.complete_async("Could you please", max_tokens=2, top=2)
+        assert found.top == lm.complete("Could you please", max_tokens=2, top=2).top != ()
+        stream = lm.stream_async("Could you please", max_tokens=2, top=2)
+        async for _ in stream:
+            pass
+        assert stream.result().top == found.top
+        line = await model.translate_async("A house.", alternatives=2)
+        assert line.top == model.translate("A house.", alternatives=2).top != ()
+
+    asyncio.run(main())
+
+
 def test_tokenize_spans_are_characters(model: hs.Translator) -> None:
     text = "straße 東京 cat"
     pieces = model.tokenize(text)
@@ -151,7 +212,7 @@ def test_options_of_editors_are_those_of_the_library() -> None:
 
     uses = {
         "TranslateOptions": ("HS_TRANSLATE", {"stream"}),
-        "CompleteOptions": ("HS_COMPLETE", {"stream", "ids", "max_extra"}),
+        "CompleteOptions": ("HS_COMPLETE", {"stream", "ids", "max_extra", "alternatives"}),
         "FillOptions": ("HS_FILL", set()),
         "ScoreOptions": ("HS_SCORE", set()),
         "ExploreOptions": ("HS_ATTEND", {"edits"}),
