@@ -123,6 +123,10 @@ def test_figures(attention: hs.Attention, tmp_path: pathlib.Path) -> None:
         assert (tmp_path / ("figure." + ending)).stat().st_size > 100
     with pytest.raises(hs.InvalidError, match="must end with"):
         figure.save(tmp_path / "figure.bmp")
+    with pytest.raises(hs.InvalidError, match='"scale" is for png'):
+        figure.save(tmp_path / "figure.svg", scale=3)
+    with pytest.raises(hs.InvalidError, match='"title" is for a picture'):
+        attention.figure(title="Heads").json()
     assert attention.figure(dark=True).svg != attention.figure().svg
     with pytest.raises(hs.InvalidError, match="paletto"):
         attention.figure(paletto="paper").svg

@@ -114,8 +114,8 @@ def test_sampling(model: hs.Translator) -> None:
 
 
 def test_alternatives_by_hand(model: hs.Translator) -> None:
-    first, then = model.run(CAT, "Die").steps[:2]
-    starts = [model.detokenize([first.id, each.ids[0]], side="target") for each in then.candidates]
+    begun = model.translate(CAT, prefix="Die", alternatives=10)
+    starts = [model.detokenize([begun.ids[0], each.id], side="target") for each in begun.top[1]]
     found = [model.translate(CAT, prefix=start) for start in starts]
     assert len(found) == 10 and found[0].text == "Die Katze schläft."
     assert all(each.text.startswith(start) for each, start in zip(found, starts))
