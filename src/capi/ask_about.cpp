@@ -1,5 +1,6 @@
 #include "capi/ask_about.h"
 
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "explore/inner_json.h"
 #include "figures/heads_page.h"
 #include "model/family.h"
+#include "model/sites.h"
 
 namespace headscope {
 
@@ -110,6 +112,24 @@ SiteFunction function_of(const SiteHook& hook) {
             }};
 }
 
+// Failure for a pattern that names no site.
+void require_sites(const Submission& submission) {
+    const auto require = [&](const std::string& pattern) {
+        try {
+            static_cast<void>(matching_sites(submission.model->directory().config, pattern));
+        } catch (const Error& error) {
+            throw Failure(HS_NOT_FOUND, error.what());
+        }
+    };
+    std::ranges::for_each(submission.options.texts("record"), require);
+    for (const SitePatch& patch : submission.options.patches()) {
+        require(patch.by.site);
+    }
+    for (const SiteHook& hook : submission.options.hooks()) {
+        require(hook.pattern);
+    }
+}
+
 NamedArray products_of(const EmbeddingGradients& gradients) {
     std::vector<double> products = gradients.products();
     const std::int64_t tokens = std::max<std::int64_t>(gradients.tokens, 1);
@@ -173,6 +193,7 @@ AllAsked ask_for_attention(const Submission& submission) {
 }
 
 AllAsked ask_to_run(const Submission& submission) {
+    require_sites(submission);
     using Run = RunRequest<HookedRun>;
     const auto make = [&](std::size_t i) {
         HookedRequest request{.text = request_of(submission, i, true),

@@ -92,8 +92,8 @@ public:
             if (inputs_.size() > 1 || !is_of_input(std::current_exception())) {
                 throw;
             }
-            results.push_back(
-                problem_of(inputs_.front(), what_of(std::current_exception()), status_of(std::current_exception())));
+            results.push_back(problem_of(inputs_.front(), what_of(std::current_exception()),
+                                         status_of(std::current_exception(), HS_INVALID)));
         }
     }
     void cancel() override { ticket_.cancel(); }
@@ -121,7 +121,7 @@ private:
     std::size_t told_ = 0;  // inputs
 };
 
-// A line whose text is told as it is written.
+// A line whose text arrives as it is written.
 class AskedLine final : public AskedTicket<TextRequest> {
 public:
     using AskedTicket::AskedTicket;

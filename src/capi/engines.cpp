@@ -31,8 +31,7 @@ Precision precision_of(const std::string& name) {
 EngineOptions engine_options(const ChosenOptions& chosen) {
     EngineOptions options;
     options.open.settings = chosen.settings();
-    const std::vector<std::string> devices =
-        chosen.has("devices") ? chosen.texts("devices") : std::vector<std::string>();
+    const std::vector<std::string> devices = chosen.texts("devices");
     options.devices = asked_devices(devices, options.open);
     options.skip_unusable = std::ranges::any_of(devices, names_all);
     options.precision = precision_of(chosen.text("precision"));
@@ -139,6 +138,7 @@ hs_status hs_engine_open(uint32_t abi, const hs_options* options, hs_log_functio
                 tell = [](const std::string&) {};
             }
             EngineOptions wanted = engine_options(ChosenOptions(options, kEngine));
+            wanted.open.diagnostics = Diagnostics([tell](Severity, const std::string& message) { tell(message); });
             const std::size_t most = wanted.bounds.requests;
             auto opened = make_owned<Engine>(std::move(wanted), std::move(tell));
             place = new hs_engine{std::move(opened), most};
@@ -171,7 +171,7 @@ hs_status hs_model_open(hs_engine* engine, const hs_text* places, size_t count, 
         const hs_engine& opener = given(engine, "engine");
         hs_model*& place = given(model, "the place for the model");
         const ChosenOptions chosen(options, kModel);
-        const auto path = search_path(chosen.has("path") ? chosen.texts("path") : std::vector<std::string>());
+        const auto path = search_path(chosen.texts("path"));
         if (count == 0) {
             throw Failure(HS_INVALID, "there is no place of a model: give one, or several of an ensemble");
         }

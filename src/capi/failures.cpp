@@ -26,7 +26,7 @@ double retry_after(const std::exception_ptr& failure) {
 
 }  // namespace
 
-hs_status status_of(const std::exception_ptr& failure) {
+hs_status status_of(const std::exception_ptr& failure, hs_status plain) {
     try {
         std::rethrow_exception(failure);
     } catch (const Failure& known) {
@@ -52,7 +52,7 @@ hs_status status_of(const std::exception_ptr& failure) {
     } catch (const UsageError&) {
         return HS_INVALID;
     } catch (const Error&) {
-        return HS_FAILED;
+        return plain;
     } catch (...) {
         return HS_INTERNAL;
     }
@@ -65,8 +65,7 @@ void require_size(std::uint32_t size, std::size_t least, const char* what, const
 }
 
 hs_status report(const std::exception_ptr& failure, hs_error** error, hs_status plain) noexcept {
-    hs_status status = status_of(failure);
-    status = status == HS_FAILED ? plain : status;
+    const hs_status status = status_of(failure, plain);
     if (error != nullptr) {
         try {
             *error = new hs_error{status, what_of(failure), retry_after(failure)};

@@ -28,9 +28,9 @@ private:
     hs_status status_;
 };
 
-hs_status status_of(const std::exception_ptr& failure);
-// Stores an error, if `error` is not null and there is memory for it. Returns its status; `plain` is that of an Error
-// of no special kind.
+// `plain`: of an Error of no special kind.
+hs_status status_of(const std::exception_ptr& failure, hs_status plain = HS_FAILED);
+// Stores an error, if `error` is not null and there is memory for it. Returns its status.
 hs_status report(const std::exception_ptr& failure, hs_error** error, hs_status plain) noexcept;
 
 // Runs the body of a function of the library, which returns a status, or nothing for HS_OK.

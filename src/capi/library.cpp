@@ -62,8 +62,7 @@ hs_status hs_models(const hs_options* options, hs_buffer** json, hs_error** erro
     return guarded(error, [&] {
         const ChosenOptions chosen(options, headscope::kModels);
         Json list = Json::array();
-        for (const auto& [name, path] : headscope::bundled_models(
-                 headscope::search_path(chosen.has("path") ? chosen.texts("path") : std::vector<std::string>()))) {
+        for (const auto& [name, path] : headscope::bundled_models(headscope::search_path(chosen.texts("path")))) {
             list.push_back({{"name", name}, {"path", path}});
         }
         give(json, list.dump());

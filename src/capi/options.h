@@ -41,7 +41,7 @@ public:
     std::int64_t integer(const char* key) const;
     double number(const char* key) const;
     std::string text(const char* key) const;
-    // Failure for an element of another type.
+    // Empty if it is not given. Failure for an element of another type.
     std::vector<std::string> texts(const char* key) const;
     std::vector<int> integers(const char* key) const;
     nlohmann::json value(const char* key) const;  // or its default

@@ -149,7 +149,9 @@ TEST_CASE("values in the middle of a pass are recorded, patched and changed by h
         const Options failing(json::object());
         const hs_hook_function fail = [](void*, const char*, float*, const hs_array*) -> hs_status { return 77; };
         REQUIRE(hs_options_hook(failing.get(), site, fail, nullptr, nullptr) == HS_OK);
-        CHECK_THAT(text_of(hs_result_problem(run(failing.get()).get(), 0)),
+        const Result failed = run(failing.get());
+        CHECK(hs_result_status(failed.get(), 0) == HS_FAILED);
+        CHECK_THAT(text_of(hs_result_problem(failed.get(), 0)),
                    Contains("the hook of encoder.2.residual_out returned status 77"));
     }
     const Options wrong(json::object());
@@ -171,10 +173,12 @@ TEST_CASE("values in the middle of a pass are recorded, patched and changed by h
     shape = states;
     shape.shape[1] = 7;
     REQUIRE(hs_options_patch(wrong.get(), site, &shape, 0, 0, nullptr) == HS_OK);
-    CHECK_THAT(text_of(hs_result_problem(run(wrong.get()).get(), 0)), Contains("expected the same columns"));
-    CHECK_THAT(text_of(hs_result_problem(
-                   result_of(submit(model, HS_RUN, {kText}, {{"record", {"no.site"}}}, &kTarget)).get(), 0)),
-               Contains("no.site"));
+    const Result refused = run(wrong.get());
+    CHECK_THAT(text_of(hs_result_problem(refused.get(), 0)), Contains("expected the same columns"));
+    CHECK(hs_result_status(refused.get(), 0) == HS_INVALID);
+    const Asked missing = submit(model, HS_RUN, {kText}, {{"record", {"no.site"}}}, &kTarget);
+    CHECK(missing.status == HS_NOT_FOUND);
+    CHECK_THAT(missing.message, Contains("no.site"));
 }
 
 TEST_CASE("importance and saliency need a target and say what it depends on") {

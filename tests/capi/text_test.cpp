@@ -144,6 +144,7 @@ TEST_CASE("masks are filled, pairs and texts scored") {
     CHECK_THAT(first_text(filled), !Contains("[MASK]"));
     const Result none = result_of(submit(masked, HS_FILL, {"Nothing to fill."}));
     CHECK_THAT(text_of(hs_result_problem(none.get(), 0)), Contains("[MASK]"));
+    CHECK(hs_result_status(none.get(), 0) == HS_INVALID);
 
     const Model model = opened("en-de");
     const Texts targets{"Die Katze schläft.", "Der Hund bellt."};

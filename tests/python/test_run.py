@@ -81,7 +81,7 @@ def test_patches(model: hs.Translator) -> None:
     ],
 )
 def test_bad_patches(model: hs.Translator, patch: Any, problem: str) -> None:
-    with pytest.raises(hs.Error, match=problem):
+    with pytest.raises(ValueError, match=problem):
         model.run(TEXT, TARGET, patch={SITE: patch})
 
 
