@@ -11,9 +11,9 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from ctypes import c_void_p
-from types import TracebackType
 from typing import Any, Callable, Union
 
+from ._closing import Closing
 from ._errors import AGAIN, Error
 from ._handles import Handle
 from ._library import ABI, LOG_FUNCTION, check, given, lib, take, text_at
@@ -44,7 +44,7 @@ def environment() -> dict[str, str]:
     }
 
 
-class Engine:
+class Engine(Closing):
     """Devices, and one queue for all work on them. Several models share one.
 
     `open()` makes one if it is not given any; models that are opened with the same devices share it.
@@ -140,17 +140,6 @@ class Engine:
     def close(self) -> None:
         """Cancels all requests and closes the devices. Results stay."""
         self._handle.close()
-
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened_engine, (self._arguments,)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _requests
 from ._asking import Asking
 from ._attention import Attention
+from ._closing import Closing
 from ._edits import Edit
 from ._errors import Error, InvalidError, UnsupportedError
 from ._handles import Record
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="Model")
 
 
-class Model(Asking):
+class Model(Asking, Closing):
     """What all families of models can do. `open()` gives a Translator, a LanguageModel or a MaskedModel.
 
     A model may be used by many threads and coroutines at a time, whose work is done in common batches. `close()`, or
@@ -81,17 +81,6 @@ class Model(Asking):
         self._check_open()
         with self._opened.handle as pointer:
             check(lib.hs_model_load, pointer)
-
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened_again, (self._arguments, self._edits)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Generic, TypeVar
 
+from ._closing import Closing
 from ._errors import CancelledError
 from ._handles import Result
 from ._library import Event, bytes_at
@@ -59,7 +60,7 @@ class _Writer:
         )
 
 
-class Stream(Generic[Answer]):
+class Stream(Closing, Generic[Answer]):
     """An iterator over what is written. Leaving the loop, `close()` or the end of `with` stops the device."""
 
     def __init__(self, request: Request, finish: Callable[[Result], Answer]) -> None:
@@ -96,17 +97,6 @@ class Stream(Generic[Answer]):
     def close(self) -> None:
         """Stops the device, if it still writes."""
         self._request.close()
-
-    def __enter__(self) -> Stream[Answer]:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __del__(self) -> None:
         self.close()

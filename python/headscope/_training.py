@@ -10,9 +10,9 @@ import weakref
 from collections.abc import Iterator, Mapping
 from ctypes import byref, c_void_p
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Union
 
+from ._closing import Closing
 from ._engine import environment
 from ._errors import AGAIN, END, InvalidError
 from ._handles import Handle
@@ -46,7 +46,7 @@ class Report:
         return self.values.get("loss")
 
 
-class Trainer:
+class Trainer(Closing):
     """A training in a thread of its own, with a device of its own: an iterable of its reports.
 
     output: the folder of the run. source and target: files of sentences and their translations; text: instead, a file
@@ -143,17 +143,6 @@ class Trainer:
     def close(self) -> None:
         """Stops, and waits until the current step is done."""
         self._handle.close()
-
-    def __enter__(self) -> Trainer:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<headscope.Trainer in {self.output}>"
