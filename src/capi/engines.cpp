@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -133,7 +134,10 @@ hs_status hs_engine_open(uint32_t abi, const hs_options* options, hs_log_functio
             hs_engine*& place = given(engine, "the place for the engine");
             Engine::Log tell;
             if (log != nullptr) {
-                tell = [log, user](const std::string& message) { log(user, lent(message)); };
+                tell = [log, user, turn = std::make_shared<std::mutex>()](const std::string& message) {
+                    const std::lock_guard lock(*turn);  // the scheduler and the devices tell
+                    log(user, lent(message));
+                };
             } else {
                 tell = [](const std::string&) {};
             }
