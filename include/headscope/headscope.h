@@ -132,8 +132,8 @@ hs_status hs_options_hook(hs_options* options, const char* site, hs_hook_functio
 
 /* ---- Engines and models ----------------------------------------------------------------------------------------- */
 
-/* What happens to devices: one was skipped, lost or reopened, or warns. In threads of the engine, one call at a time; `user` must
- * live until hs_engine_close() has returned. */
+/* What happens to devices: one was skipped, lost or reopened, or warns. In threads of the engine, one call at a time;
+ * `user` must live until hs_engine_close() has returned. */
 typedef void (*hs_log_function)(void* user, hs_text message);
 
 /* Opens devices. `abi` is HS_ABI: a library that is older than the header is refused. `log` may be NULL. Any thread.
