@@ -7,8 +7,8 @@
 
 #include "backend/open_options.h"
 #include "infer/model_lookup.h"
-#include "options/precision_option.h"
 #include "io/usual_places.h"
+#include "options/precision_option.h"
 
 namespace CLI {
 class App;

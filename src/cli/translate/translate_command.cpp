@@ -15,10 +15,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "answers/line_alignments.h"
 #include "cli/command.h"
 #include "cli/input_descriptor.h"
 #include "cli/opened_engine.h"
-#include "answers/line_alignments.h"
 #include "cli/translate/prefixes.h"
 #include "cli/translate/translation_flags.h"
 #include "cli/translate/translation_output.h"
