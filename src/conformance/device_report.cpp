@@ -20,7 +20,7 @@ namespace {
 std::string take(DeviceRun& run, const std::vector<Unit>& units, std::atomic<std::size_t>& next) {
     try {
         for (std::size_t at = next++; at < units.size(); at = next++) {
-            run.examine(units[at].family, units[at].group, at);
+            run.examine(units[at].family, units[at].group, units[at].number);
         }
         return "";
     } catch (const Error& error) {
@@ -33,12 +33,13 @@ std::string take(DeviceRun& run, const std::vector<Unit>& units, std::atomic<std
 }
 
 // Returns why it ended early, if it did.
-std::string time_all(DeviceRun& run, const std::vector<Family>& families, std::atomic<std::size_t>& next) {
+std::string time_all(DeviceRun& run, const std::vector<Family>& families, const Part& part,
+                     std::atomic<std::size_t>& next) {
     try {
-        for (const Family& family : families) {
+        for (std::size_t number = 0; number < families.size(); ++number) {
             ++next;
-            if (family.speeds != nullptr) {
-                run.time(family);
+            if (families[number].speeds != nullptr && part.has(number)) {
+                run.time(families[number]);
             }
         }
         return "";
@@ -106,7 +107,7 @@ DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vec
     }
     if (plan.timed && failure.empty()) {
         next = units.size();
-        failure = time_all(first, families, next);
+        failure = time_all(first, families, plan.part, next);
     }
     DeviceReport report = first.report();
     report.failure = failure;

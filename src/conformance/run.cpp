@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <ctime>
+#include <system_error>
 
 #include "conformance/device_report.h"
 #include "conformance/selection.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
+#include "support/usage_error.h"
 
 namespace headscope::conformance {
 
@@ -65,6 +68,20 @@ void require_known_ops(const std::vector<std::string>& wanted, const std::vector
                                     fmt::join(names, ", ")));
         }
     }
+}
+
+Part parse_part(const std::string& text) {
+    constexpr std::size_t kMost = 1000;
+    Part part;
+    const char* const end = text.data() + text.size();
+    const std::from_chars_result which = std::from_chars(text.data(), end, part.which);
+    const bool has_slash = which.ec == std::errc() && which.ptr != end && *which.ptr == '/';
+    const std::from_chars_result of = has_slash ? std::from_chars(which.ptr + 1, end, part.of) : which;
+    if (!has_slash || of.ec != std::errc() || of.ptr != end || part.which < 1 || part.of < part.which ||
+        part.of > kMost) {
+        throw UsageError(fmt::format("a part is one of at most {}, such as 1/8 or 8/8, got \"{}\"", kMost, text));
+    }
+    return part;
 }
 
 bool asks_for(const Plan& plan, const Family& family, const Case& stated) {
@@ -121,7 +138,7 @@ Report run(const Plan& plan, const std::vector<Family>& families) {
     for (const std::string& id : plan.devices) {
         report.devices.push_back(report_of(plan, id, families));
         if (report.devices.back().results.empty() && report.devices.back().failure.empty()) {
-            throw Error(fmt::format("nothing to do on {}: no case has the requested ops and dtypes", id));
+            throw Error(fmt::format("nothing to do on {}: no case of this part has the requested ops and dtypes", id));
         }
     }
     return report;

@@ -24,6 +24,14 @@ struct Doing {
     std::size_t all = 0;   // and how many there are
 };
 
+// Every `of`-th group of cases, and family to time, from the `which`-th on: for runs that share the work.
+struct Part {
+    std::size_t which = 1, of = 1;
+    bool has(std::size_t number) const { return number % of == which - 1; }
+};
+// "2/8". UsageError for anything else.
+Part parse_part(const std::string& text);
+
 struct Plan {
     std::vector<std::string> devices;      // as open_device() takes them
     std::vector<std::string> ops = {};     // names of ops or families; empty for all
@@ -32,6 +40,7 @@ struct Plan {
         {};                      // next to the device's own choice, "chosen"; empty: all in a full run, else none
     std::string case_text = {};  // a part of the titles of cases, as complaints have them; empty for all
     bool full = true;            // with all paths and large cases
+    Part part = {};
     bool timed = true;
     std::function<void(const Doing& doing)> progress = {};  // called by several threads
     // Whether to stop after the current case; results so far are reported as interrupted.

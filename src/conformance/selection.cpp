@@ -42,6 +42,7 @@ void require_dtypes(const Plan& plan) {
 // Every case of these ops and dtypes, whatever its title.
 std::vector<std::string> titles_of(Plan plan, const std::vector<Family>& families) {
     plan.case_text.clear();
+    plan.part = {};
     std::vector<std::string> titles;
     for (const Unit& unit : units_of(plan, families)) {
         for (const Case& stated : unit.group.cases()) {
@@ -75,11 +76,16 @@ void require_case(const Plan& plan, const std::vector<Family>& families) {
 
 std::vector<Unit> units_of(const Plan& plan, const std::vector<Family>& families) {
     std::vector<Unit> units;
+    std::size_t number = 0;
     for (const Family& family : families) {
         for (const Group& group : family.groups) {
-            if (!group.is_left_out() || plan.full) {
-                units.push_back({family, group});
+            if (group.is_left_out() && !plan.full) {
+                continue;
             }
+            if (plan.part.has(number)) {
+                units.push_back({family, group, number});
+            }
+            ++number;
         }
     }
     return units;

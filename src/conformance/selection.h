@@ -13,6 +13,7 @@ namespace headscope::conformance {
 struct Unit {
     const Family& family;
     const Group& group;
+    std::size_t number = 0;  // among those of all parts
 };
 std::vector<Unit> units_of(const Plan& plan, const std::vector<Family>& families);
 

@@ -38,6 +38,13 @@ expect "without the table" not says "RUNS"
 
 run conform --device cpu --op square_sum --dtype f32 --path chosen --case 'square_sum [20000] nan in x' --json one.json --no-speed
 expect "one case may be run by itself" holds '[.devices[0].results[].cases] | add == 1' one.json
+for part in 1/2 2/2 1/1; do
+    run conform --device cpu --op layer_norm --dtype f32 --quick --no-speed --part "$part" --json "part-${part%/*}-of-${part#*/}.json"
+done
+expect "parts make up the whole" \
+    [ "$(jq -s '[.[].devices[].results[].cases] | add' part-1-of-2.json part-2-of-2.json)" -eq "$(jq '[.devices[].results[].cases] | add' part-1-of-1.json)" ]
+run conform --device cpu --op layer_norm --part 3/2
+expect "there is no third half" misused 'such as 1/8 or 8/8, got "3/2"'
 run conform --device cpu --op masked_softmax --case 'no such case'
 expect "an unknown case is rejected with examples" refused 'no case is called "no such case"' "such as: masked_softmax ["
 

@@ -1,5 +1,4 @@
 // headscope conform: checks the ops of devices against the oracle, and measures their errors and speed.
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "cli/conform/crash_note.h"
 #include "cli/result_origin.h"
 #include "cli/stop_signal.h"
+#include "conformance/asked_run.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/onnx/node_tests.h"
 #include "conformance/run.h"
@@ -21,10 +21,8 @@
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "options/progress.h"
-#include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
-#include "support/counted.h"
 
 namespace headscope {
 namespace {
@@ -53,84 +51,10 @@ struct ConformOptions {
     bool quick = false;
     bool full = false;
     bool untimed = false;
+    conformance::Part part;
     std::string onnx_node_tests;
     ConformOutputs outputs;
 };
-
-// HEADSCOPE_SCAN_NAN would fail on the NaNs that some cases contain on purpose.
-void require_no_scan(const Settings& settings) {
-    if (settings.on("HEADSCOPE_SCAN_NAN")) {
-        throw Error("HEADSCOPE_SCAN_NAN stops at the first NaN, but some cases test NaN on purpose: unset it");
-    }
-}
-
-// The id of the device that open_device() would open: "vulkan" is its first usable device.
-std::string id_of(const std::string& wanted, const std::vector<DeviceInfo>& devices) {
-    const auto found = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& device) {
-        return device.rejected.empty() && (device.id == wanted || device.backend == wanted);
-    });
-    return found == devices.end() ? wanted : found->id;
-}
-
-// Removes duplicates, also under different names.
-std::vector<std::string> distinct(const std::vector<std::string>& wanted, const OpenOptions& open_options) {
-    if (wanted.size() < 2) {
-        return wanted;
-    }
-    const std::vector<DeviceInfo> devices = list_devices(open_options);
-    std::vector<std::string> ids;
-    for (const std::string& each : wanted) {
-        if (const std::string id = id_of(each, devices); std::find(ids.begin(), ids.end(), id) == ids.end()) {
-            ids.push_back(id);
-        }
-    }
-    return ids;
-}
-
-// By default, without HEADSCOPE_DEVICE, every usable device except the CPU, the reference of the others.
-std::vector<std::string> devices_of(const ConformOptions& options) {
-    if (!options.common.devices.empty() || !asked_device("", options.common.open.settings).empty()) {
-        return distinct(asked_devices(options.common.devices, options.common.open), options.common.open);
-    }
-    std::vector<std::string> found;
-    std::string rejected;
-    for (const DeviceInfo& device : list_devices(options.common.open)) {
-        if (!device.rejected.empty()) {
-            rejected += fmt::format("\n  {}: {}", device.id, device.rejected);
-        } else if (device.backend != "cpu") {
-            found.push_back(device.id);
-        }
-    }
-    if (found.empty()) {
-        throw Error(
-            fmt::format("no GPU found, and a run without a device is a failure. --device cpu tests the "
-                        "CPU's kernels. Rejected devices:{}",
-                        rejected));
-    }
-    return found;
-}
-
-std::string summary(const conformance::Report& report) {
-    std::string text;
-    for (const conformance::DeviceReport& device : report.devices) {
-        if (!device.passed()) {
-            text += (text.empty() ? "" : "; ") + device.device.id + ": ";
-            std::vector<std::string> words;
-            if (device.failures() > 0) {
-                words.push_back(
-                    fmt::format("{} of {} failed", device.failures(), counted(device.results.size(), "result")));
-            }
-            if (!device.failure.empty()) {
-                words.push_back("the rest was not tried: " + device.failure);
-            }
-            if (words.empty()) {
-                words.emplace_back("nothing ran, which is a failure: it supports none of the selected cases");
-            }
-            text += fmt::format("{}", fmt::join(words, ", "));
-        }
-    }
-    return text;
-}
 
 // Reports the current case in the progress line and the crash note.
 class ProgressReporter {
@@ -149,12 +73,13 @@ private:
 conformance::Report run_catalogue(const ConformOptions& options) {
     ProgressReporter reporter;
     return conformance::run(
-        {.devices = devices_of(options),
+        {.devices = conformance::devices_asked_for(options.common.devices, options.common.open),
          .ops = options.ops,
          .dtypes = options.dtypes,
          .paths = options.paths,
          .case_text = options.case_text,
          .full = !options.quick,
+         .part = options.part,
          .timed = !options.untimed,
          .progress = std::ref(reporter),
          .stop_requested = stop_requested,
@@ -168,7 +93,7 @@ conformance::Report run_vectors(const ConformOptions& options) {
     ProgressReporter reporter;
     conformance::Report report;
     report.scope = "onnx node tests";
-    for (const std::string& id : devices_of(options)) {
+    for (const std::string& id : conformance::devices_asked_for(options.common.devices, options.common.open)) {
         report.devices.push_back(conformance::run_onnx_node_tests({.folder = options.onnx_node_tests,
                                                                    .name_text = options.case_text,
                                                                    .progress = std::ref(reporter),
@@ -179,7 +104,7 @@ conformance::Report run_vectors(const ConformOptions& options) {
 }
 
 void conform(const ConformOptions& options, const ResultOrigin& origin) {
-    require_no_scan(options.common.open.settings);
+    conformance::require_no_scan(options.common.open.settings);
     InputFiles inputs(options.common.open.settings);
     inputs.add(options.onnx_node_tests);
     inputs.refuse(options.outputs.json);
@@ -191,7 +116,7 @@ void conform(const ConformOptions& options, const ResultOrigin& origin) {
     report.date = origin.date;
     report.command = origin.command;
     report.settings = conformance::settings_of(options.common.open.settings);
-    std::string failures = report.passed() ? "" : summary(report);
+    std::string failures = conformance::failures_of(report);
     try {
         write_report(report, options.outputs);
     } catch (const Error& error) {
@@ -235,6 +160,12 @@ void add_conform_command(CLI::App& app, const OpenOptions& open_options, int cou
                                            "Skip large cases, and all code paths but the device's choice and --path");
     CLI::Option* full = command->add_flag("--full", options->full, "Test every code path (the default)");
     full->excludes(quick);
+    CLI::Option* part =
+        command
+            ->add_option_function<std::string>(
+                "--part", [options](const std::string& text) { options->part = conformance::parse_part(text); },
+                "Every N-th group of cases from the K-th on, for runs that share the work")
+            ->type_name("K/N");
     command->add_flag("--no-speed", options->untimed, "Do not time the ops");
     command
         ->add_option("--onnx-node-tests", options->onnx_node_tests,
@@ -244,6 +175,7 @@ void add_conform_command(CLI::App& app, const OpenOptions& open_options, int cou
         ->excludes(full)
         ->excludes(op)
         ->excludes(path)
+        ->excludes(part)
         ->excludes(dtype);
     command->option_defaults()->group("Output");
     // Empty if FILE was left out.
