@@ -78,7 +78,14 @@ Var attention_site(Context& ctx, const Var& weights, AttentionView view) {
     HEADSCOPE_CHECK(after.shape == weights.shape(), "an observer of attention gave back " + after.to_string() +
                                                         " for weights of " + weights.shape().to_string());
     const bool same = after.buffer == weights.value().buffer && after.offset == weights.value().offset;
-    HEADSCOPE_CHECK(same || !weights.requires_grad(), "attention cannot be edited while a tape records");
+    HEADSCOPE_CHECK(same || !weights.requires_grad(), "attention can only be edited in place while a tape records");
+    if (weights.requires_grad()) {
+        ctx.tape->record("observer", {}, [weights, view, observer = ctx.observer](Backend& backend) {
+            if (weights.has_gradient()) {
+                observer->observe_gradient(backend, view, weights.gradient());
+            }
+        });
+    }
     return same ? weights : Var(after);
 }
 

@@ -38,6 +38,9 @@ public:
     virtual bool wants(const AttentionSite& site) const = 0;
     // Returns the weights to use: those of `view`, or others of their shape.
     virtual Tensor observe(Backend& backend, const AttentionView& view) = 0;
+    // With a tape, of weights that observe() changed in place: gets their gradient on its way back to the scores, and
+    // sets it to 0 where the weights do not depend on these any more.
+    virtual void observe_gradient(Backend& /*backend*/, const AttentionView& /*view*/, const Tensor& /*gradient*/) {}
 };
 
 // Dropout of a training pass (paper 5.4): all rates 0 when `step` is not defined.

@@ -69,6 +69,19 @@ std::vector<std::int32_t> EditingObserver::rules_of(const AttentionView& view) c
     return rules;
 }
 
+// Edited rows are constants.
+void EditingObserver::observe_gradient(Backend& backend, const AttentionView& view, const Tensor& gradient) {
+    if (next_ != nullptr && next_->wants(view.site)) {
+        next_->observe_gradient(backend, view, gradient);
+    }
+    if (edits_site(view.site)) {
+        std::vector<std::int32_t> rules = rules_of(view);
+        std::ranges::replace_if(
+            rules, [](std::int32_t rule) { return rule != EditAttention::kKeep; }, EditAttention::kOff);
+        run_rules(backend, gradient, {}, rules);
+    }
+}
+
 Tensor EditingObserver::observe(Backend& backend, const AttentionView& view) {
     const std::int64_t batch = view.weights.dim(0);
     const std::int64_t heads = view.weights.dim(1);

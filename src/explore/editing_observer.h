@@ -22,6 +22,7 @@ public:
 
     bool wants(const AttentionSite& site) const override;
     Tensor observe(Backend& backend, const AttentionView& view) override;
+    void observe_gradient(Backend& backend, const AttentionView& view, const Tensor& gradient) override;
 
 private:
     bool edits_site(const AttentionSite& site) const;

@@ -10,6 +10,7 @@
 #include "explore/editing_observer.h"
 #include "explore/forced_pass.h"
 #include "explore/importance.h"
+#include "explore/own_fills.h"
 #include "explore/recorded_search.h"
 #include "infer/continuation.h"
 #include "model/family.h"
@@ -206,7 +207,8 @@ Exploration Explorer::read(const CheckedRequest& request, const Progress& progre
 }
 
 Importance Explorer::importance(const ExploreRequest& request, const ImportanceProgress& progress) const {
-    const CheckedRequest checked = check_request_with_target(translator_, request);
+    const CheckedRequest checked =
+        check_request_with_target(translator_, with_own_fills(backend_, translator_, compute_, request));
     if (!checked.problem.empty()) {
         Importance result;
         result.problem = checked.problem;

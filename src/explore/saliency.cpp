@@ -10,7 +10,9 @@
 #include "backend/ops/elementwise.h"
 #include "data/batch.h"
 #include "explore/checked_request.h"
+#include "explore/editing_observer.h"
 #include "explore/forced_pass.h"
+#include "explore/own_fills.h"
 #include "explore/repeated_request.h"
 #include "model/family.h"
 
@@ -52,7 +54,8 @@ public:
           model_(model),
           compute_(compute),
           request_(backend, model.config(), request),
-          predictions_(predictions_of(model.config(), request)) {}
+          predictions_(predictions_of(model.config(), request)),
+          edits_(request.edits, request.source_length, nullptr) {}
 
     // Predictions in one batch.
     std::int64_t rows() const {
@@ -61,10 +64,10 @@ public:
     }
 
     // Adds `weight` times the gradients of these predictions; `saliency` has room for them.
-    void add(Saliency& saliency, std::size_t first, std::int64_t rows, float share, float weight) const {
+    void add(Saliency& saliency, std::size_t first, std::int64_t rows, float share, float weight) {
         EmbeddingLeaves leaves(share);
         Tape tape;
-        Context ctx{.backend = backend_, .tape = &tape, .hooks = &leaves, .compute = compute_};
+        Context ctx{.backend = backend_, .tape = &tape, .observer = &edits_, .hooks = &leaves, .compute = compute_};
         std::vector<std::int32_t> classes(static_cast<std::size_t>(rows * request_.target_length()), kNoTarget);
         for (std::int64_t row = 0; row < rows; ++row) {
             const std::size_t at = first + static_cast<std::size_t>(row);
@@ -113,6 +116,7 @@ private:
     Compute compute_;
     RepeatedRequest request_;
     Predictions predictions_;
+    EditingObserver edits_;
 };
 
 // Why there are no gradients; empty if there are.
@@ -120,9 +124,6 @@ std::string obstacle(Backend& backend, const LoadedModel& models, const CheckedR
                      const Predictions& predictions) {
     if (!request.problem.empty()) {
         return request.problem;
-    }
-    if (!request.edits.empty()) {
-        return "the saliency of edited heads is not defined: leave the edits out";
     }
     if (std::string missing = missing_token(predictions); !missing.empty()) {
         return missing;
@@ -163,7 +164,7 @@ Saliency measure_saliency(Backend& backend, const LoadedModel& models, Compute c
                           int steps, const std::function<bool()>& goes_on) {
     HEADSCOPE_CHECK(steps >= 1, "saliency takes at least one step");
     const Model& model = models.network();
-    const CheckedRequest checked = check_request_with_target(models, request);
+    const CheckedRequest checked = check_request_with_target(models, with_own_fills(backend, models, compute, request));
     Predictions predictions;
     if (checked.problem.empty()) {
         predictions = predictions_of(model.config(), checked);
@@ -183,7 +184,7 @@ Saliency measure_saliency(Backend& backend, const LoadedModel& models, Compute c
     for (const std::int32_t token : predictions.tokens) {
         saliency.predicted_texts.push_back(token_text(*models.model().target_tokenizer, model.config(), token));
     }
-    const GradientPass pass(backend, model, compute, checked);
+    GradientPass pass(backend, model, compute, checked);
     const auto count = static_cast<std::int64_t>(predictions.tokens.size());
     for (int step = 0; step < steps; ++step) {
         const float share = steps == 1 ? 1.0F : (static_cast<float>(step) + 0.5F) / static_cast<float>(steps);

@@ -33,7 +33,8 @@ struct Saliency {
 
 // 1 step: the gradients at the embeddings. More: their mean on the way from embeddings of 0, at the middles of `steps`
 // equal parts ("integrated gradients", Sundararajan et al. 2017), whose products add up to the change in log P.
-// The request has a target and no edits. Ends early if `goes_on`, which is called before each pass, returns false.
+// The request has a target, or masks that the model fills itself. Rows of weights that its edits change are constants.
+// Ends early if `goes_on`, which is called before each pass, returns false.
 Saliency measure_saliency(Backend& backend, const LoadedModel& models, Compute compute, const ExploreRequest& request,
                           int steps = 1, const std::function<bool()>& goes_on = {});
 

@@ -194,8 +194,8 @@ TEST_CASE("what cannot be recorded, replaced or differentiated is named", "[hook
     };
     CHECK(problem(tiny_text()) == "");
     ExploreRequest edited = tiny_text();
-    edited.edits = {{.site = {AttentionKind::Cross, 1}, .head = 2}};
-    CHECK_THAT(problem(edited), Contains("leave the edits out"));
+    edited.edits = {{.site = {AttentionKind::Cross, 1}, .head = 99}};
+    CHECK_THAT(problem(edited), Contains("head must be between"));
     ExploreRequest without = tiny_text();
     without.target.reset();
     CHECK(problem(without) != "");

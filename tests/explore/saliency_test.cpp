@@ -9,6 +9,7 @@
 #include "explore/inner_json.h"
 #include "explore/saliency.h"
 #include "model/family.h"
+#include "observe/family_labels.h"
 #include "tests/explore/known_model.h"
 #include "tests/explore/tiny_explorer.h"
 #include "tests/model/small_model.h"
@@ -218,6 +219,34 @@ TEST_CASE("gradients with respect to embeddings agree with central differences i
             const Saliency found = model.measure();
             const bool has_source = !found.source.empty();
             if (has_source) {
+                model.check_gradients(found.of_source, "encoder.embedding.tokens");
+            }
+            model.check_gradients(found.of_target,
+                                  has_decoder(named.config) ? "decoder.embedding.tokens" : "encoder.embedding.tokens");
+        }
+    }
+}
+
+TEST_CASE("gradients with edited heads agree with central differences in every model", "[saliency]") {
+    std::vector<NamedConfig> all{{"small", small_config()}};
+    for (const auto& more : {varied_configs(), language_configs()}) {
+        all.insert(all.end(), more.begin(), more.end());
+    }
+    for (const NamedConfig& named : all) {
+        DYNAMIC_SECTION(named.name) {
+            Differentiated model(named.config, "cpu:oracle");
+            const Saliency plain = model.measure();
+            for (const AttentionKind kind : kinds_of(named.config)) {
+                const int last = heads_of(named.config, kind);
+                model.request.edits.push_back({.site = {kind, 0}, .head = last, .kind = EditKind::Uniform});
+                model.request.edits.push_back({.site = {kind, 0}, .kind = EditKind::Pin, .query = 2, .key = 1});
+                model.request.edits.push_back({.site = {kind, layers_of(named.config, kind) - 1}, .head = last});
+            }
+            const Saliency found = model.measure();
+            if (!model.request.edits.empty()) {
+                CHECK(found.of_target.gradients != plain.of_target.gradients);
+            }
+            if (!found.source.empty()) {
                 model.check_gradients(found.of_source, "encoder.embedding.tokens");
             }
             model.check_gradients(found.of_target,
