@@ -77,7 +77,8 @@ struct FillRequest {
     std::string text;
     std::string mark = kMaskText;
     int count = 5;
-    bool one_by_one = false;  // only a masked language model can
+    bool one_by_one = false;                // only a masked language model can
+    std::vector<AttentionEdit> edits = {};  // likewise
 };
 
 // Pairs, or texts as targets of empty sources. See ScoreSession.
@@ -87,6 +88,7 @@ struct ScoreRequest {
     std::vector<std::string> sources, targets;
     std::int64_t batch_tokens = 1024;
     Languages languages = {};
+    std::vector<AttentionEdit> edits = {};  // with some, pairs are scored one after the other
 };
 
 // The pieces of a text as the model's encoder reads it, or a language model. No device has to work for it.
@@ -109,7 +111,7 @@ struct LookRequest {
     ExploreRequest explore;
 };
 
-// How much a target depends on each head. Needs one.
+// How much a target depends on each head. Needs one, or masks, which the model then fills itself.
 struct ImportanceRequest {
     using Result = Importance;
     struct Event {
@@ -119,7 +121,7 @@ struct ImportanceRequest {
     ExploreRequest explore;
 };
 
-// The gradients of an output's probabilities with respect to what the model reads. Needs a target.
+// The gradients of an output's probabilities with respect to what the model reads. Needs a target or masks, as that.
 struct SaliencyRequest {
     using Result = Saliency;
     using Event = NoEvent;

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include "engine/task_job.h"
+#include "explore/checked_request.h"
+#include "explore/edited_scores.h"
+#include "explore/editing_observer.h"
 #include "explore/explorer.h"
 #include "model/family.h"
 #include "observe/record_attention.h"
@@ -55,10 +58,15 @@ void require_obeyed(const FillRequest& request, const ModelDirectory& model) {
             "request: \"one_by_one\" is for masked language models, but this model writes all gaps in one pass: leave "
             "it out");
     }
+    if (!request.edits.empty() && fills_gaps(model)) {
+        throw Error("request: edits are for masked language models, but this model writes its gaps: leave them out");
+    }
+    check_edits(model.config, request.edits);
 }
 
 void require_obeyed(const ScoreRequest& request, const ModelDirectory& model) {
     require_no_languages(request.languages, model);
+    check_edits(model.config, request.edits);
     if (request.sources.size() != request.targets.size()) {
         throw Error(
             fmt::format("request: {} sources and {} targets: give each target its source, which is empty for a "
@@ -132,13 +140,24 @@ Steps<FillRequest> begin(const FillRequest& request, const Place& place, const T
                         .text = std::move(filled.text), .ids = {}, .masks = {}, .gaps = std::move(filled.gaps)};
                 }};
     }
+    struct FillingSteps final : WorkSession {
+        FillingSteps(const FillRequest& request, const Place& place, MaskedText text)
+            : masks(std::move(text.masks)),
+              edits(request.edits, std::ssize(text.ids), nullptr),
+              fills(Filler(place.backend, place.model, place.compute, request.edits.empty() ? nullptr : &edits),
+                    std::move(text.ids), request.count, request.one_by_one) {}
+        bool step() override { return fills.step(); }
+        std::int64_t tokens() const override { return fills.tokens(); }
+        std::vector<ByteSpan> masks;
+        EditingObserver edits;
+        FillSession fills;
+    };
     const Filler filler(place.backend, place.model, place.compute);
-    MaskedText masked = filler.encode(request.text, request.mark);
-    auto session = std::make_unique<FillSession>(filler, masked.ids, request.count, request.one_by_one);
-    FillSession& steps = *session;
-    return {.session = std::move(session), .result = [&request, &model, &steps, spans = std::move(masked.masks)] {
-                FilledText filled = steps.take();
-                return FillAnswer{.text = fill_in(*model.target_tokenizer, request.text, spans, filled),
+    auto session = std::make_unique<FillingSteps>(request, place, filler.encode(request.text, request.mark));
+    FillingSteps& steps = *session;
+    return {.session = std::move(session), .result = [&request, &model, &steps] {
+                FilledText filled = steps.fills.take();
+                return FillAnswer{.text = fill_in(*model.target_tokenizer, request.text, steps.masks, filled),
                                   .ids = std::move(filled.ids),
                                   .masks = std::move(filled.masks),
                                   .gaps = {}};
@@ -155,6 +174,13 @@ Steps<ScoreRequest> begin(const ScoreRequest& request, const Place& place, const
         Context ctx;
         ScoreSession scores;
     };
+    if (!request.edits.empty()) {
+        auto edited = std::make_unique<EditedScoreSession>(place.backend, place.model, place.compute, request.sources,
+                                                           request.targets, request.batch_tokens, request.languages,
+                                                           request.edits);
+        EditedScoreSession& scores = *edited;
+        return {.session = std::move(edited), .result = [&scores] { return scores.take(); }};
+    }
     auto session = std::make_unique<ScoringSteps>(request, place);
     ScoringSteps& steps = *session;
     return {.session = std::move(session), .result = [&steps] { return steps.scores.take(); }};

@@ -21,15 +21,6 @@ namespace headscope {
 
 namespace {
 
-void check_edit(const ModelConfig& config, const AttentionEdit& edit) {
-    if (const std::string missing = missing_head(config, edit.site, edit.head); !missing.empty()) {
-        throw Error(missing);
-    }
-    if (edit.kind == EditKind::Pin && edit.key < 0) {
-        throw Error("pinning attention needs a token to pin it to");
-    }
-}
-
 // Error if an option is out of range, or no search that is explored obeys it.
 void check_options(const ModelConfig& config, const ExploreRequest& request) {
     for (const DecodingKey& key : decoding_keys()) {
@@ -45,9 +36,7 @@ void check_options(const ModelConfig& config, const ExploreRequest& request) {
         throw Error(fmt::format("candidates per step must be between 0 and {}, got {}", LogSoftmaxTopK::kMaxK,
                                 request.candidates));
     }
-    for (const AttentionEdit& edit : request.edits) {
-        check_edit(config, edit);
-    }
+    check_edits(config, request.edits);
 }
 
 void check_pads(const ModelConfig& config, const CheckedRequest& request) {
@@ -175,6 +164,17 @@ CheckedRequest check_request_with_target(const LoadedModel& translator, const Ex
             fmt::format("a {} is required: give one", traits(translator.model().config.architecture).predicted_in);
     }
     return checked;
+}
+
+void check_edits(const ModelConfig& config, const std::vector<AttentionEdit>& edits) {
+    for (const AttentionEdit& edit : edits) {
+        if (const std::string missing = missing_head(config, edit.site, edit.head); !missing.empty()) {
+            throw Error(missing);
+        }
+        if (edit.kind == EditKind::Pin && edit.key < 0) {
+            throw Error("pinning attention needs a token to pin it to");
+        }
+    }
 }
 
 bool has_target(const ExploreRequest& request) {

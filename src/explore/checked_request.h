@@ -33,6 +33,8 @@ CheckedRequest check_request(const LoadedModel& translator, const ExploreRequest
 // The same, and requires a target.
 CheckedRequest check_request_with_target(const LoadedModel& translator, const ExploreRequest& request);
 
+// Error if the model lacks a head, or an edit lacks a token.
+void check_edits(const ModelConfig& config, const std::vector<AttentionEdit>& edits);
 // The error if the model lacks this head; otherwise empty.
 std::string missing_head(const ModelConfig& config, const AttentionSite& site, int head);
 

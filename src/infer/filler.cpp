@@ -40,8 +40,8 @@ std::string fill_in(const Tokenizer& tokenizer, std::string_view text, const std
     return result.append(text.substr(done));
 }
 
-Filler::Filler(Backend& backend, const LoadedModel& models, Compute compute)
-    : backend_(backend), model_(models.model()), masked_lm_(models.network()), compute_(compute) {
+Filler::Filler(Backend& backend, const LoadedModel& models, Compute compute, AttentionObserver* observer)
+    : backend_(backend), model_(models.model()), masked_lm_(models.network()), compute_(compute), observer_(observer) {
     require_architecture(model_, Architecture::MaskedLm);
 }
 
@@ -68,7 +68,7 @@ std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids
     }
     const DeviceBatch batch =
         upload(backend_, make_batch(std::span(&example, 1), frame_of(config), 0, {.longest = config.max_length}));
-    Context ctx{.backend = backend_, .compute = compute_};
+    Context ctx{.backend = backend_, .observer = observer_, .compute = compute_};
     const Var states = masked_lm_.states(ctx, batch);
     const auto masks = static_cast<std::int64_t>(rows.size());
     const Tensor chosen = backend_.empty({masks, config.d_model}, states.value().dtype);

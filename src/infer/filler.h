@@ -44,8 +44,10 @@ class Filler {
 public:
     static const int kMostCandidates;
 
-    // The first of the loaded models, which outlive the filler. Error for another family.
-    Filler(Backend& backend, const LoadedModel& models, Compute compute = Compute::F32);
+    // The first of the loaded models, which outlive the filler, as does the observer of its attention. Error for
+    // another family.
+    Filler(Backend& backend, const LoadedModel& models, Compute compute = Compute::F32,
+           AttentionObserver* observer = nullptr);
 
     const ModelDirectory& model() const { return model_; }
 
@@ -64,6 +66,7 @@ private:
     const ModelDirectory& model_;
     const Model& masked_lm_;
     Compute compute_;
+    AttentionObserver* observer_;
 };
 
 // Filler::fill(), of which a step is one pass: all, or one mask at a time.
