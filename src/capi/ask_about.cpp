@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,19 +23,40 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The pieces that stand at the masks of a text, from their words between blanks.
+std::vector<std::int32_t> fills_of(const ModelDirectory& model, const std::string& words) {
+    const Tokenizer& tokenizer = *model.target_tokenizer;
+    std::vector<std::int32_t> fills;
+    std::istringstream list(words);
+    for (std::string word; list >> word;) {
+        const std::vector<std::int32_t> ids = tokenizer.encode(word);
+        const std::optional<std::int32_t> piece = tokenizer.vocabulary().find(word);
+        if (ids.size() != 1 && !piece) {
+            throw Failure(HS_INVALID,
+                          fmt::format("\"{}\" is {} pieces of the model, but a mask stands for one: the target has a "
+                                      "word or a piece for each mask, between blanks",
+                                      word, ids.size()));
+        }
+        fills.push_back(ids.size() == 1 ? ids.front() : *piece);
+    }
+    return fills;
+}
+
 // `needs_target`: a language model that has none reads its text alone.
 ExploreRequest request_of(const Submission& submission, std::size_t input, bool needs_target) {
     const ChosenOptions& options = submission.options;
     const FamilyTraits& family = traits(submission.model->directory().config.architecture);
     ExploreRequest request{.source = submission.inputs[input]};
     request.chat = options.on("chat");
-    if (submission.targets) {
+    if (submission.targets && family.fills_masks) {
+        request.target_tokens = fills_of(submission.model->directory(), (*submission.targets)[input]);
+    } else if (submission.targets) {
         request.target = (*submission.targets)[input];
     } else if (needs_target && family.continues_text) {
         request.target = "";
     }
     request.search = options.decoding(submission.model->directory());
-    request.edits = options.edits();
+    request.edits = edits_of(submission);
     request.source_pads = options.integer("pads");
     request.candidates = static_cast<int>(options.integer("candidates"));
     if (options.has("layer") || options.has("kind")) {

@@ -10,9 +10,10 @@
 #include "answers/line_alignments.h"
 #include "answers/text_json.h"
 #include "answers/word_json.h"
+#include "capi/ask_for_tokens.h"
 #include "capi/choices.h"
 #include "capi/kinds.h"
-#include "capi/text.h"
+#include "explore/editing_observer.h"
 #include "infer/filler.h"
 #include "infer/framed_line.h"
 #include "model/family.h"
@@ -70,17 +71,6 @@ InputResult result_of(TextResult written, const nlohmann::ordered_json& json) {
     return result;
 }
 
-std::vector<std::int32_t> ids_of(const std::string& input) {
-    const nlohmann::json json = parsed(input, "an input of ids");
-    const auto is_id = [](const nlohmann::json& each) {
-        return each.is_number_integer() && each.get<double>() >= 0 && each.get<double>() <= kAnyNumber;
-    };
-    if (!json.is_array() || !std::ranges::all_of(json, is_id)) {
-        throw Failure(HS_INVALID, fmt::format("an input must be a JSON array of ids, such as [5, 17], got {}", input));
-    }
-    return json.get<std::vector<std::int32_t>>();
-}
-
 std::vector<SourceLine> lines_of(const Submission& submission) {
     const auto number = static_cast<std::uint32_t>(submission.options.integer("number"));
     const bool ids = submission.options.on("ids");
@@ -106,8 +96,9 @@ AllAsked ask_for_lines(const Submission& submission, const DecodingOptions& deco
         nlohmann::ordered_json json = json_of((*lines)[at], result);
         results.push_back(result_of(std::move(result), json));
     };
+    const std::vector<AttentionEdit> edits = edits_of(submission);
     AllAsked asked;
-    if (lines->size() > 1 && !submission.options.on("stream")) {
+    if (lines->size() > 1 && !submission.options.on("stream") && edits.empty()) {
         asked.push_back(std::make_unique<AskedLines>(
             submission.engine.submit(
                 submission.model, LinesRequest{.lines = *lines, .options = decoding, .counts = true}, submission.terms),
@@ -116,11 +107,18 @@ AllAsked ask_for_lines(const Submission& submission, const DecodingOptions& deco
     }
     require_room(submission);
     for (std::size_t i = 0; i < lines->size(); ++i) {
+        DecodingOptions own = decoding;
+        // Only a model without a source takes edits. Its requests refer to them.
+        const auto editing = edits.empty() ? nullptr : std::make_shared<EditingObserver>(edits, 0, nullptr);
+        own.observer = editing.get();
         Ticket<TextRequest> ticket = submission.engine.submit(
-            submission.model, TextRequest{(*lines)[i], decoding, submission.options.on("stream")}, submission.terms);
+            submission.model, TextRequest{(*lines)[i], own, submission.options.on("stream")}, submission.terms);
         asked.push_back(std::make_unique<AskedLine>(
             std::move(ticket), i, std::vector{submission.inputs[i]},
-            [add, i](TextResult result, std::vector<InputResult>& results) { add(i, std::move(result), results); }));
+            [add, i, editing](TextResult result, std::vector<InputResult>& results) {
+                add(i, std::move(result), results);
+            },
+            editing != nullptr));
     }
     return asked;
 }
@@ -186,57 +184,6 @@ AllAsked ask_to_align(const Submission& submission, DecodingOptions decoding, bo
     return asked;
 }
 
-// What needs no device.
-class Known final : public Asked {
-public:
-    explicit Known(std::vector<InputResult> results) : results_(std::move(results)) {}
-    void watch(std::function<void()> changed) override { changed(); }
-    bool ended() override { return true; }
-    std::optional<Happening> next() override {
-        return told_ < results_.size() ? std::optional(Happening{.input = told_++}) : std::nullopt;
-    }
-    void take(std::vector<InputResult>& results) override { results = results_; }
-    void cancel() override {}
-    void settle() override {}
-
-private:
-    const std::vector<InputResult> results_;
-    std::size_t told_ = 0;
-};
-
-const Tokenizer& tokenizer_of(const Submission& submission) {
-    const ModelDirectory& model = submission.model->directory();
-    return submission.options.text("side") == "target" ? *model.target_tokenizer : *model.source_tokenizer;
-}
-
-template <class Tokenized>
-AllAsked ask_for_tokens(const Submission& submission, const Tokenized& tokenized_of) {
-    const Tokenizer& tokenizer = tokenizer_of(submission);
-    std::vector<InputResult> results;
-    for (const std::string& input : submission.inputs) {
-        try {
-            TokenizedText text = tokenized_of(tokenizer, input);
-            InputResult result{.json = dumped(pieces_json(tokenizer, text, std::ssize(results) + 1))};
-            Choice choice{.text = std::move(text.text)};
-            NamedArray spans{.shape = {std::ssize(text.spans), 2}, .values = std::vector<std::int64_t>()};
-            for (const ByteSpan& span : text.spans) {
-                auto& values = std::get<std::vector<std::int64_t>>(spans.values);
-                values.push_back(static_cast<std::int64_t>(span.begin));
-                values.push_back(static_cast<std::int64_t>(span.end));
-            }
-            put(choice, "tokens", list_of(std::move(text.ids)));
-            put(choice, "spans", std::move(spans));
-            result.choices.push_back(std::move(choice));
-            results.push_back(std::move(result));
-        } catch (const Error& error) {
-            results.push_back(problem_of(input, error.what(), HS_INVALID));
-        }
-    }
-    AllAsked asked;
-    asked.push_back(std::make_unique<Known>(std::move(results)));
-    return asked;
-}
-
 }  // namespace
 
 AllAsked ask_to_translate(const Submission& submission) {
@@ -286,10 +233,10 @@ AllAsked ask_to_fill(const Submission& submission) {
     for (std::size_t i = 0; i < submission.inputs.size(); ++i) {
         const std::string& input = submission.inputs[i];
         asked.push_back(std::make_unique<AskedTicket<FillRequest>>(
-            submission.engine.submit(
-                submission.model,
-                FillRequest{input, submission.options.text("mask"), top, submission.options.on("one_by_one")},
-                submission.terms),
+            submission.engine.submit(submission.model,
+                                     FillRequest{input, submission.options.text("mask"), top,
+                                                 submission.options.on("one_by_one"), edits_of(submission)},
+                                     submission.terms),
             i, std::vector{input},
             [model = submission.model, input](FillAnswer filled, std::vector<InputResult>& results) {
                 const Tokenizer& tokenizer = *model->directory().target_tokenizer;
@@ -319,6 +266,7 @@ AllAsked ask_for_scores(const Submission& submission) {
         .targets = reads_source ? *submission.targets : submission.inputs,
         .languages = submission.model->search_options(choices).languages};
     request.batch_tokens = choices.batch_tokens.value_or(request.batch_tokens);
+    request.edits = edits_of(submission);
     auto asked_for = std::make_shared<const ScoreRequest>(request);
     AllAsked asked;
     asked.push_back(std::make_unique<AskedTicket<ScoreRequest>>(
@@ -340,16 +288,6 @@ AllAsked ask_for_scores(const Submission& submission) {
             }
         }));
     return asked;
-}
-
-AllAsked ask_for_pieces(const Submission& submission) {
-    return ask_for_tokens(submission, tokenized);
-}
-
-AllAsked ask_to_join(const Submission& submission) {
-    return ask_for_tokens(submission, [](const Tokenizer& tokenizer, const std::string& input) {
-        return joined(tokenizer, ids_of(input));
-    });
 }
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// Requests that write, score or split text (capi/kinds.h).
+// Requests that write or score text (capi/kinds.h).
 #pragma once
 
 #include "capi/asked.h"
@@ -11,7 +11,5 @@ AllAsked ask_to_translate(const Submission& submission);
 AllAsked ask_to_complete(const Submission& submission);
 AllAsked ask_to_fill(const Submission& submission);
 AllAsked ask_for_scores(const Submission& submission);
-AllAsked ask_for_pieces(const Submission& submission);
-AllAsked ask_to_join(const Submission& submission);
 
 }  // namespace headscope

@@ -8,6 +8,8 @@
 
 #include "capi/ask_about.h"
 #include "capi/ask_for_text.h"
+#include "capi/ask_for_tokens.h"
+#include "explore/checked_request.h"
 #include "infer/gap_filler.h"
 #include "model/family.h"
 
@@ -54,6 +56,16 @@ void require_room(const Submission& submission) {
                                   "open it with more \"max_requests\"",
                                   submission.inputs.size(), submission.most));
     }
+}
+
+std::vector<AttentionEdit> edits_of(const Submission& submission) {
+    std::vector<AttentionEdit> edits = submission.options.edits();
+    try {
+        check_edits(submission.model->directory().config, edits);
+    } catch (const Error& error) {
+        throw Failure(HS_INVALID, std::string("option: \"edits\": ") + error.what());
+    }
+    return edits;
 }
 
 const KindRow& kind_row(int kind) {

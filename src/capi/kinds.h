@@ -32,6 +32,9 @@ struct KindRow {
 // Failure for more inputs than the engine takes at a time, each of which is a request of its own.
 void require_room(const Submission& submission);
 
+// Of the option "edits". Failure for one that the model has no head for.
+std::vector<AttentionEdit> edits_of(const Submission& submission);
+
 // Failure for a kind that does not exist.
 const KindRow& kind_row(int kind);
 

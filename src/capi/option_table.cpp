@@ -161,7 +161,7 @@ std::vector<OptionRow> rows_of_library() {
         {"one_by_one", "boolean", kFill, 0, 0, {}, false, "The most certain mask first; the others see it"},
         {"edits",
          "list",
-         kAttend | kRun | kImportance,
+         kComplete | kFill | kScore | kReads,
          0,
          0,
          {},
