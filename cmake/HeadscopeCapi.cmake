@@ -5,7 +5,7 @@ function(headscope_capi)
     # version.cpp: what the programs say of themselves, too. The rest of its room is no library's.
     add_library(headscope_capi SHARED ${sources} ${PROJECT_SOURCE_DIR}/src/options/version.cpp
                                       ${CMAKE_CURRENT_BINARY_DIR}/version/commit.h)
-    headscope_link(headscope_capi PRIVATE headscope_flags answers train)
+    headscope_link(headscope_capi PRIVATE headscope_flags answers train conformance_cases)
     target_include_directories(headscope_capi PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_compile_options(headscope_capi PRIVATE ${HEADSCOPE_QUICK_TO_COMPILE})

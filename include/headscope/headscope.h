@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 #define HS_VERSION 0x000100 /* 0.1.0, as major, minor, patch of 8 bits each */
-#define HS_ABI 1            /* grows with each addition to this header */
+#define HS_ABI 2            /* grows with each addition to this header */
 
 typedef struct hs_options hs_options;
 typedef struct hs_engine hs_engine;
@@ -310,6 +310,19 @@ hs_status hs_training_next(hs_training* training, int64_t timeout_ms, hs_buffer*
 void hs_training_stop(hs_training* training);
 /* Stops, and waits for it. One at a time. */
 void hs_training_free(hs_training* training);
+
+/* ---- Conformance ------------------------------------------------------------------------------------------------ */
+
+/* What hs_conform() does next, after `done` of `all` groups of cases. A status other than HS_OK ends the check after
+ * the current case. One call at a time, on threads of hs_conform(). */
+typedef hs_status (*hs_progress_function)(void* user, uint64_t done, uint64_t all, hs_text doing);
+/* Checks every op of devices against a double-precision oracle, as `headscope conform`, and returns when that is done:
+ * seconds for an op, minutes for a GPU. `progress` may be NULL. Gives the report of `headscope conform --json` with
+ * "counts": {"results", "failed_results", "cases", "runs", "failed_runs"}, "failures" (in words; "" if there are none)
+ * and "text", the table for people. A device that fails is no error: "passed" says it. Any thread. Options: "devices",
+ * by default every GPU, "settings", "threads", "ops", "dtypes", "paths", "case", "part", "quick", "no_speed". */
+hs_status hs_conform(const hs_options* options, hs_progress_function progress, void* user, hs_buffer** json,
+                     hs_error** error);
 
 /* ---- Bytes and errors ------------------------------------------------------------------------------------------- */
 

@@ -16,7 +16,7 @@ namespace headscope {
 // Sets of functions and kinds of requests.
 using Uses = std::uint32_t;
 inline constexpr Uses kDevices = 1U << 0U, kModels = 1U << 1U, kEngine = 1U << 2U, kModel = 1U << 3U,
-                      kFigure = 1U << 4U, kTraining = 1U << 5U;
+                      kFigure = 1U << 4U, kTraining = 1U << 5U, kConform = 1U << 6U;
 constexpr Uses use_of(int kind) {
     return 1U << (8U + static_cast<unsigned>(kind));
 }
@@ -26,7 +26,7 @@ struct OptionRow {
     std::string_view type = {};  // "boolean", "integer", "number", "text", "choice", "list" or "object"
     Uses uses = 0;
     double least = 0.0, most = 0.0;         // of numbers
-    std::vector<std::string> choices = {};  // of a choice
+    std::vector<std::string> choices = {};  // of a choice; names of an object
     nlohmann::json initial = {};            // null: as the help says
     std::string help;
 };
