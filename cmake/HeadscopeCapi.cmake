@@ -2,8 +2,9 @@
 # include/headscope/headscope.h alone.
 function(headscope_capi)
     headscope_sources(sources src/capi)
-    # version.cpp: what the programs say of themselves, too. The rest of its room is no library's.
+    # What the programs say of themselves, too, and the names of their settings. The rest of the room is no library's.
     add_library(headscope_capi SHARED ${sources} ${PROJECT_SOURCE_DIR}/src/options/version.cpp
+                                      ${PROJECT_SOURCE_DIR}/src/options/environment.cpp
                                       ${CMAKE_CURRENT_BINARY_DIR}/version/commit.h)
     headscope_link(headscope_capi PRIVATE headscope_flags answers train conformance_cases)
     target_include_directories(headscope_capi PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

@@ -12,6 +12,7 @@
 #include "capi/failures.h"
 #include "capi/options.h"
 #include "capi/text.h"
+#include "import/open_model.h"
 #include "infer/model_lookup.h"
 #include "model/family.h"
 #include "model/sites.h"
@@ -102,6 +103,17 @@ std::string found_model(const std::string& wanted, const std::vector<std::filesy
     }
 }
 
+// Failure for a folder or file that is no model, with what was looked for; others are opened by the engine.
+void require_model(const std::string& path) {
+    if (format_of(path) == ModelFormat::None) {
+        try {
+            open_model(path);
+        } catch (const Error& error) {
+            throw Failure(HS_NOT_FOUND, error.what());
+        }
+    }
+}
+
 Json model_json(const OpenModel& model) {
     const ModelDirectory& directory = model.directory();
     return {{"path", directory.path},
@@ -182,6 +194,7 @@ hs_status hs_model_open(hs_engine* engine, const hs_text* places, size_t count, 
         std::vector<std::string> folders;
         for (std::size_t i = 0; i < count; ++i) {
             folders.push_back(found_model(taken((&given(places, "places"))[i], "the place of a model"), path));
+            require_model(folders.back());
         }
         place = new hs_model{opener.engine, opener.most_requests, opener.engine->open(folders)};
     });

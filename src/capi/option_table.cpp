@@ -16,6 +16,7 @@
 #include "infer/decoding_choices.h"
 #include "infer/decoding_keys.h"
 #include "infer/filler.h"
+#include "options/environment.h"
 #include "paint/picture_file.h"
 #include "paint/sketch.h"
 #include "support/edit_distance.h"
@@ -38,8 +39,8 @@ constexpr std::pair<Uses, const char*> kNames[] = {{kDevices, "hs_devices"},
                                                    {kModel, "hs_model_open"},
                                                    {kFigure, "hs_record_figure"},
                                                    {kTraining, "hs_training_start"},
-                                                   {kTranslate, "HS_TRANSLATE"},
                                                    {kConform, "hs_conform"},
+                                                   {kTranslate, "HS_TRANSLATE"},
                                                    {kComplete, "HS_COMPLETE"},
                                                    {kFill, "HS_FILL"},
                                                    {kScore, "HS_SCORE"},
@@ -89,14 +90,8 @@ std::vector<OptionRow> rows_of_library() {
     const Bounds bounds;
     return {
         {"path", "list", kModels | kModel, 0, 0, {}, {}, "Folders with a folder \"models\", searched first"},
-        {"settings",
-         "object",
-         kDevices | kEngine | kTraining,
-         0,
-         0,
-         {},
-         nlohmann::json::object(),
-         "Names and values as of the environment variables that docs/environment.md lists"},
+        {"settings", "object", kDevices | kEngine | kTraining | kConform, 0, 0, known_variables(),
+         nlohmann::json::object(), "Names and values as of the environment variables that docs/environment.md lists"},
         {"devices",
          "list",
          kEngine | kConform,
@@ -222,6 +217,11 @@ std::vector<OptionRow> rows_of_library() {
         {"device", "text", kTraining, 0, 0, {}, "", "cpu, cuda, vulkan, vulkan:1, ..; default: the best GPU or cpu"},
         {"from", "text", kTraining, 0, 0, {}, "", "A model whose weights and tokenizers come first"},
         {"resume", "boolean", kTraining, 0, 0, {}, false, "Go on from the newest checkpoint in the folder"},
+        {"data", "text", kTraining, 0, 0, {}, "", "The folder of the configuration's data files"},
+        {"source", "text", kTraining, 0, 0, {}, "", "A file of sentences, whose amount chooses the configuration"},
+        {"target", "text", kTraining, 0, 0, {}, "", "The file of their translations"},
+        {"text", "text", kTraining, 0, 0, {}, "", "A file of text for a language model, instead"},
+        {"task", "choice", kTraining, 0, 0, text_tasks(), "causal", "What the text teaches"},
         {"ops", "list", kConform, 0, 0, {}, nlohmann::json::array(), "Only these ops or families of ops"},
         {"dtypes", "list", kConform, 0, 0, {}, nlohmann::json::array(), "Only cases in f32, f16, bf16, tf32, i8, i32"},
         {"paths",
@@ -236,11 +236,6 @@ std::vector<OptionRow> rows_of_library() {
         {"part", "text", kConform, 0, 0, {}, "1/1", "\"K/N\": every N-th group of cases from the K-th on"},
         {"quick", "boolean", kConform, 0, 0, {}, false, "Without large cases and code paths that are not named"},
         {"no_speed", "boolean", kConform, 0, 0, {}, false, "The ops are not timed"},
-        {"data", "text", kTraining, 0, 0, {}, "", "The folder of the configuration's data files"},
-        {"source", "text", kTraining, 0, 0, {}, "", "A file of sentences, whose amount chooses the configuration"},
-        {"target", "text", kTraining, 0, 0, {}, "", "The file of their translations"},
-        {"text", "text", kTraining, 0, 0, {}, "", "A file of text for a language model, instead"},
-        {"task", "choice", kTraining, 0, 0, text_tasks(), "causal", "What the text teaches"},
     };
 }
 
@@ -289,6 +284,18 @@ std::string wanted(const OptionRow& row, const nlohmann::json& value) {
                                : "an object";
 }
 
+// Failure for a name of an object that is none of its choices.
+void require_names(const OptionRow& row, const nlohmann::json& value) {
+    for (const auto& [name, of_name] : value.items()) {
+        if (std::ranges::find(row.choices, name) == row.choices.end()) {
+            const std::string guess = nearest(name, row.choices);
+            throw Failure(HS_INVALID,
+                          fmt::format("option: \"{}\" has no \"{}\"{}; docs/environment.md lists what it has", row.key,
+                                      name, guess.empty() ? "" : fmt::format(": did you mean \"{}\"?", guess)));
+        }
+    }
+}
+
 }  // namespace
 
 const std::vector<OptionRow>& option_rows() {
@@ -322,6 +329,9 @@ void check_option(std::string_view key, const nlohmann::json& value) {
     }
     if (const std::string must = wanted(row, value); !must.empty()) {
         throw Failure(HS_INVALID, fmt::format("option: \"{}\" must be {}, got {}", key, must, shown(value)));
+    }
+    if (row.type == "object") {
+        require_names(row, value);
     }
 }
 

@@ -34,8 +34,9 @@ json read_json(const fs::path& file) {
     const std::string reason = fs::is_directory(file) ? "it is a folder" : stream ? "" : std::strerror(errno);
     if (!reason.empty()) {
         throw Error(fmt::format(
-            "cannot open {}: {}; a model directory holds {}, {} and {} (or {} and {}); docs/importing.md lists "
-            "the other models that open",
+            "cannot open {}: {}; a model directory holds {}, {} and {} (or {} and {}). Nor is there a model of another "
+            "program, which has a model.bin, decoder.yml, .npz, params.best, .pt or .gguf: docs/importing.md lists "
+            "those that open",
             file.string(), reason, kConfigFile, kWeightsFile, kTokenizerFiles[0], kTokenizerFiles[2],
             kTokenizerFiles[3]));
     }

@@ -9,10 +9,8 @@
 
 namespace headscope {
 
-namespace {
-
 // HEADSCOPE_ variables, then those of the system that we use.
-const std::vector<std::string>& known() {
+const std::vector<std::string>& known_variables() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all = vulkan_settings();
         all.insert(all.end(), {
@@ -63,8 +61,10 @@ const std::vector<std::string>& known() {
     return names;
 }
 
+namespace {
+
 bool is_known(const std::string& name) {
-    return std::find(known().begin(), known().end(), name) != known().end();
+    return std::find(known_variables().begin(), known_variables().end(), name) != known_variables().end();
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ std::vector<std::string> misspelt_variables(const char* const* environment) {
         if (!name.starts_with("HEADSCOPE_") || is_known(name)) {
             continue;
         }
-        if (const std::string meant = nearest(name, known()); !meant.empty()) {
+        if (const std::string meant = nearest(name, known_variables()); !meant.empty()) {
             messages.push_back(fmt::format("unknown environment variable {}; did you mean {}?", name, meant));
         }
     }

@@ -54,6 +54,11 @@ TEST_CASE("an engine refuses a newer header, unknown devices and settings") {
     CHECK_THAT(refused_engine(HS_ABI + 1, json::object(), HS_UNSUPPORTED), Contains("install a newer libheadscope"));
     CHECK_THAT(refused_engine(HS_ABI, {{"devices", {"gpu"}}}, HS_DEVICE), Contains("gpu"));
     CHECK_THAT(refused_engine(HS_ABI, {{"settings", {{"HEADSCOPE_THREADS", 2}}}}, HS_INVALID), Contains("has texts"));
+    Problem problem;
+    const Options settings(json::object());
+    CHECK(hs_options_set_json(settings.get(), "settings", text(R"({"HEADSCOPE_THREAD": "2"})"), &problem) ==
+          HS_INVALID);
+    CHECK_THAT(message_of(problem), Contains("has no \"HEADSCOPE_THREAD\": did you mean \"HEADSCOPE_THREADS\"?"));
 }
 
 TEST_CASE("a model that is not there is named with where it was looked for") {
@@ -63,6 +68,15 @@ TEST_CASE("a model that is not there is named with where it was looked for") {
     CHECK(hs_model_open(shared_engine(), &place, 1, chosen({{"path", {HEADSCOPE_SOURCE_DIR "/assets"}}}).get(), &model,
                         &problem) == HS_NOT_FOUND);
     CHECK_THAT(message_of(problem), Contains("en-fr") && Contains("assets/models") && Contains("docs/importing.md"));
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "headscope-capi-no-model";
+    std::filesystem::create_directory(folder);
+    const std::string name = folder.string();
+    const hs_text empty = text(name);
+    Problem nothing;
+    CHECK(hs_model_open(shared_engine(), &empty, 1, nullptr, &model, &nothing) == HS_NOT_FOUND);
+    CHECK_THAT(message_of(nothing), Contains(name) && Contains("config.json") && Contains(".gguf") &&
+                                        Contains("docs/importing.md lists those that open"));
+    std::filesystem::remove(folder);
     CHECK(hs_model_open(shared_engine(), nullptr, 0, nullptr, &model, nullptr) == HS_INVALID);
     CHECK(hs_model_open(nullptr, &place, 1, nullptr, &model, nullptr) == HS_INVALID);
 }
