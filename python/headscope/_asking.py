@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, TypeVar
 
-from ._errors import ClosedError, UnsupportedError
+from ._errors import ClosedError
 from ._facts import Facts
 from ._handles import Result
 from ._options import NativeOptions
@@ -62,10 +62,6 @@ class Asking(Facts):
     def _edited(self, options: Mapping[str, Any]) -> dict[str, Any]:
         edits = [each.as_option() for each in self._edits]
         return {**options, "edits": edits} if edits else dict(options)
-
-    def _refuse_edits(self, what: str, instead: str) -> None:
-        if self._edits:
-            raise UnsupportedError(f"{what} does not obey edits: {instead}")
 
     def _answers(
         self,

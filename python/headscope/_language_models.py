@@ -151,7 +151,6 @@ class LanguageModel(Model):
     ) -> tuple[list[str], tuple[Request, dict[int, str]]]:
         check_errors(errors)
         self._check_open()
-        self._refuse_edits("complete()", "attention() and run() do")
         chosen: dict[str, Any] = dict(options)
         if max_tokens is not None:
             chosen.update(max_extra=max_tokens, max_length=chosen.get("max_length", 0))
@@ -166,7 +165,10 @@ class LanguageModel(Model):
             chosen["ids"] = True
             prompts = [json.dumps([int(id) for id in each]) for each in prompts]
         inputs, problems = inputs_of(prompts, "prompt")
-        return prompts, (self._opened.submit(_requests.COMPLETE, inputs, None, NativeOptions(chosen)), problems)
+        return prompts, (
+            self._opened.submit(_requests.COMPLETE, inputs, None, NativeOptions(self._edited(chosen))),
+            problems,
+        )
 
     def _read(self, result: Result, prompts: list[str], problems: Mapping[int, str], errors: str) -> list[Completion]:
         convert = partial(completion_of, tops=tops_of(result, lambda ids: self._names(ids, "source")))
@@ -218,10 +220,12 @@ class MaskedModel(Model):
     ) -> tuple[list[str], tuple[Request, dict[int, str]]]:
         check_errors(errors)
         self._check_open()
-        self._refuse_edits("fill()", "attention() and run() do")
         texts: list[str] = listed(text, "the text")
         inputs, problems = inputs_of(texts, "text")
-        return texts, (self._opened.submit(_requests.FILL, inputs, None, NativeOptions(options)), problems)
+        return texts, (
+            self._opened.submit(_requests.FILL, inputs, None, NativeOptions(self._edited(options))),
+            problems,
+        )
 
     def _read(self, result: Result, texts: list[str], problems: Mapping[int, str], errors: str) -> list[Filled]:
         return self._answers(result, texts, problems, filled_of, failed_filled, errors)

@@ -130,7 +130,6 @@ class Model(Asking, Closing):
         0.2665
         """
         check_errors(errors)
-        self._refuse_edits("score()", "run() gives log-probabilities with edits")
         alone = isinstance(texts, str)
         sources = listed(texts, "the texts")
         inputs, problems = inputs_of(sources, "text")
@@ -142,7 +141,7 @@ class Model(Asking, Closing):
                 raise InvalidError(f"{len(sources)} texts have {len(to)} targets: give one for each")
             outputs, more = inputs_of(to, "target")
             problems.update(more)
-        result = self._done(_requests.SCORE, inputs, outputs, options)
+        result = self._done(_requests.SCORE, inputs, outputs, self._edited(options))
         shown = to or sources
         found = [
             failed_score(source, shown[i], problems[i])
@@ -209,7 +208,11 @@ class Model(Asking, Closing):
             request.close()
 
     def importance(self, text: str, target: str | None = None, **options: Unpack[ImportanceOptions]) -> Importance:
-        """What the probability of the target, by default the model's own translation, loses without each head."""
+        """What the probability of the target loses without each head.
+
+        target: by default the model's own translation; of a masked model a word or a piece for each mask, between
+        blanks, by default the likeliest ones.
+        """
         result = self._done(_requests.IMPORTANCE, *self._read_pair(text, target, options), self._edited(options))
         return Importance(result, only_of(result))
 
@@ -218,18 +221,18 @@ class Model(Asking, Closing):
     ) -> Saliency:
         """What each predicted token owes to each token that the model reads.
 
-        steps: 1 is gradient times embedding; more are integrated gradients, the mean over so many embeddings on the way
-        from zero. Needs weights in float32.
+        target: as of importance(). steps: 1 is gradient times embedding; more are integrated gradients, the mean over
+        so many embeddings on the way from zero. Needs weights in float32.
         """
-        self._refuse_edits("saliency()", "importance() and run() obey edits")
         given_options: dict[str, Any] = dict(options, steps=steps if steps != 1 else None)
-        result = self._done(_requests.SALIENCY, *self._read_pair(text, target, options), given_options)
+        pair = self._read_pair(text, target, options)
+        result = self._done(_requests.SALIENCY, *pair, self._edited(given_options))
         return Saliency(result, only_of(result))
 
     def edit(self: Self, *edits: Edit) -> Self:
         """A view of the model with changed heads: off(), uniform() and pin(). It shares the weights.
 
-        attention(), run(), importance() and the writing of text obey edits.
+        All that a device works for obeys them.
 
         >>> model = open("en-de")
         >>> with model.edit(off("cross", layer=1, head=1)) as without:

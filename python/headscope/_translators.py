@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from . import _requests
 from ._ahead import in_order
+from ._errors import UnsupportedError
 from ._handles import Result
 from ._models import Model
 from ._options import NativeOptions
@@ -137,8 +138,10 @@ class Translator(Model):
         inputs, problems = inputs_of(lines, "line")
         kind = _requests.TRANSLATE
         if self._edits:
-            kind = _requests.ATTEND  # which writes the same text
-            options = self._edited({key: value for key, value in options.items() if key != "stream"})
+            if options.get("stream"):
+                raise UnsupportedError("stream() does not obey edits: translate() gives the whole text")
+            kind = _requests.ATTEND  # which writes the same text, and counts the rows of cross-attention
+            options = self._edited(options)
         return lines, (self._opened.submit(kind, inputs, None, NativeOptions(options)), problems)
 
     def _read(self, result: Result, lines: list[str], problems: Mapping[int, str], errors: str) -> list[Translation]:

@@ -212,13 +212,13 @@ def test_options_of_editors_are_those_of_the_library() -> None:
 
     uses = {
         "TranslateOptions": ("HS_TRANSLATE", {"stream"}),
-        "CompleteOptions": ("HS_COMPLETE", {"stream", "ids", "max_extra", "alternatives"}),
-        "FillOptions": ("HS_FILL", set()),
-        "ScoreOptions": ("HS_SCORE", set()),
+        "CompleteOptions": ("HS_COMPLETE", {"stream", "ids", "max_extra", "alternatives", "edits"}),
+        "FillOptions": ("HS_FILL", {"edits"}),
+        "ScoreOptions": ("HS_SCORE", {"edits"}),
         "ExploreOptions": ("HS_ATTEND", {"edits"}),
         "RunOptions": ("HS_RUN", {"edits", "record"}),
         "ImportanceOptions": ("HS_IMPORTANCE", {"edits"}),
-        "SaliencyOptions": ("HS_SALIENCY", {"steps"}),
+        "SaliencyOptions": ("HS_SALIENCY", {"edits", "steps"}),
     }
     for name, (use, own) in uses.items():
         keys = {each.key for each in hs.keys() if use in each.uses}
