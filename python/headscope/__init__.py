@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._attention import Attention, Head, WordAttention
+    from ._conform import Conformance, FailedCase, conform
     from ._edits import Edit, off, pin, uniform
     from ._engine import Engine
     from ._figures import Figure
@@ -55,6 +56,7 @@ _PLACES: dict[str, str] = {
     name: module
     for module, names in {
         "_attention": "Attention Head WordAttention",
+        "_conform": "Conformance FailedCase conform",
         "_edits": "Edit off pin uniform",
         "_engine": "Engine",
         "_figures": "Figure",
@@ -95,12 +97,14 @@ __all__ = [
     "Candidate",
     "ClosedError",
     "Completion",
+    "Conformance",
     "DeadlineError",
     "Device",
     "DeviceError",
     "Edit",
     "Engine",
     "Error",
+    "FailedCase",
     "Figure",
     "Filled",
     "ForkedError",
@@ -135,6 +139,7 @@ __all__ = [
     "about",
     "bleu",
     "chrf",
+    "conform",
     "devices",
     "keys",
     "models",

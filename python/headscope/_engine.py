@@ -11,6 +11,7 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from ctypes import c_void_p
+from functools import cache
 from typing import Any, Callable, Union
 
 from ._closing import Closing
@@ -23,25 +24,20 @@ from ._requests import SLICE_MS, interpreter_ends
 Devices = Union[str, Sequence[str]]
 Log = Callable[[str], object]
 
-# What programs read of the environment, beside HEADSCOPE_DEVICE and HEADSCOPE_MODEL: docs/environment.md.
-_NAMES = (
-    "CUDA_VISIBLE_DEVICES",
-    "DISPLAY",
-    "HOME",
-    "LP_NATIVE_VECTOR_WIDTH",
-    "WAYLAND_DISPLAY",
-)
-_PREFIXES = ("HEADSCOPE_", "VK_", "XDG_")
-_OURS = ("HEADSCOPE_DEVICE", "HEADSCOPE_LIBRARY", "HEADSCOPE_MODEL")
+# Not settings of the library: what they mean is chosen by arguments.
+_OURS = ("HEADSCOPE_DEVICE", "HEADSCOPE_MODEL")
+
+
+@cache
+def _settings() -> frozenset[str]:
+    """The names of the option "settings"."""
+    rows = json.loads(take(given(lib.hs_options_keys)))
+    return frozenset(name for row in rows if row["key"] == "settings" for name in row["choices"] if name not in _OURS)
 
 
 def environment() -> dict[str, str]:
     """The settings of devices in the environment, which the library itself does not read."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if (name in _NAMES or name.startswith(_PREFIXES)) and name not in _OURS
-    }
+    return {name: value for name, value in os.environ.items() if name in _settings()}
 
 
 class Engine(Closing):
@@ -86,7 +82,7 @@ class Engine(Closing):
             "log": log,
         }
         options: dict[str, object] = {
-            "devices": _names(devices),
+            "devices": device_names(devices),
             "precision": precision,
             "threads": threads or None,
             "max_requests": max_requests,
@@ -165,7 +161,7 @@ def _opened_engine(arguments: dict[str, Any]) -> Engine:
     return Engine(**arguments)
 
 
-def _names(devices: Devices) -> Sequence[str] | None:
+def device_names(devices: Devices) -> Sequence[str] | None:
     if isinstance(devices, str) and devices == "auto":
         devices = os.environ.get("HEADSCOPE_DEVICE", "")
     if isinstance(devices, str):
@@ -195,7 +191,7 @@ _lock = threading.Lock()
 
 def borrowed(devices: Devices, precision: str, threads: int) -> Engine:
     """An engine that is shared by all who ask for the same, until each has returned it."""
-    names = _names(devices)
+    names = device_names(devices)
     if not isinstance(precision, str):
         raise TypeError(f"precision must be a str, not {type(precision).__name__}")
     key = (tuple(names or ()), precision, threads, os.getpid(), tuple(sorted(environment().items())))

@@ -25,7 +25,7 @@ TYPE_CHECKING = False  # type checkers know better; importing typing takes as lo
 if TYPE_CHECKING:
     from typing import Any
 
-ABI = 1
+ABI = 2
 NAME = "libheadscope.so.0"
 
 
@@ -65,6 +65,7 @@ class Event(Structure):
 
 LOG_FUNCTION = CFUNCTYPE(None, c_void_p, Text)
 DONE_FUNCTION = CFUNCTYPE(None, c_void_p)
+PROGRESS_FUNCTION = CFUNCTYPE(c_int32, c_void_p, c_uint64, c_uint64, Text)
 HOOK_FUNCTION = CFUNCTYPE(c_int32, c_void_p, c_char_p, POINTER(c_float), POINTER(Array))
 
 _OUT = POINTER(c_void_p)  # where a function puts what it gives
@@ -117,6 +118,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("hs_training_next", c_int32, [c_void_p, c_int64, _OUT, _OUT]),
     ("hs_training_stop", None, [c_void_p]),
     ("hs_training_free", None, [c_void_p]),
+    ("hs_conform", c_int32, [c_void_p, PROGRESS_FUNCTION, c_void_p, _OUT, _OUT]),
     ("hs_buffer_bytes", Text, [c_void_p]),
     ("hs_buffer_free", None, [c_void_p]),
     ("hs_error_status", c_int32, [c_void_p]),
