@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Callable
 
 from ._errors import InvalidError, UnsupportedError
@@ -69,15 +70,31 @@ class Figure:
         ending = os.path.splitext(name)[1].lower().lstrip(".")
         if ending not in self._formats:
             raise InvalidError("{!r} must end with {}".format(name, ", ".join("." + each for each in self._formats)))
-        data = self._bytes(ending, options)
-        with open(name, "wb") as file:
-            file.write(data)
+        _write(name, self._bytes(ending, options))
 
     def _repr_svg_(self) -> str:
         return self.svg
 
     def __repr__(self) -> str:
         return "<headscope.Figure>"
+
+
+def _write(name: str, data: bytes) -> None:
+    """The whole file, or none: what was there before stays if the disk is full."""
+    if os.path.exists(name) and not os.path.isfile(name):
+        with open(name, "wb") as file:
+            file.write(data)
+        return
+    place = os.path.realpath(name)
+    unfinished = f"{place}.{os.getpid()}.tmp"
+    try:
+        with open(unfinished, "wb") as file:
+            file.write(data)
+        os.replace(unfinished, place)
+    except BaseException:
+        with suppress(OSError):
+            os.remove(unfinished)
+        raise
 
 
 def figure_of_record(record: Record, options: Mapping[str, object]) -> Figure:

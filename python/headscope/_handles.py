@@ -5,13 +5,22 @@ from __future__ import annotations
 import os
 import threading
 from ctypes import c_void_p
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn
 
 from ._errors import ForkedError, raise_closed
 from ._library import lib, owner_of
 
 
-class Handle:
+class _Held:
+    """What lies in the memory of this process."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("what the library holds cannot be pickled: pickle arrays, numbers and texts of it")
+
+
+class Handle(_Held):
     """A pointer that is freed when it is closed and no call uses it any more.
 
     `with handle as pointer:` around each call. Closing never waits for a call of another thread.
@@ -70,7 +79,7 @@ class Handle:
             self.close()
 
 
-class Result:
+class Result(_Held):
     """An hs_result. Results may outlive their request, model and engine, and a fork."""
 
     __slots__ = ("pointer", "__weakref__")
@@ -82,7 +91,7 @@ class Result:
         free(self.pointer)
 
 
-class Record:
+class Record(_Held):
     """An hs_record."""
 
     __slots__ = ("pointer", "__weakref__")
