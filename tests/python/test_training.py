@@ -9,13 +9,17 @@ import pytest
 import headscope as hs
 
 
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    folder = tmp_path_factory.mktemp("toy")
+def write_toy(folder: pathlib.Path) -> None:
     words = {"one": "eins", "two": "zwei", "three": "drei"}
     lines = [[list(words)[(i * k) % 3] for k in range(1, 2 + i % 5)] for i in range(200)]
     (folder / "toy.en").write_text("".join(" ".join(line) + "\n" for line in lines))
     (folder / "toy.de").write_text("".join(" ".join(words[word] for word in line) + "\n" for line in lines))
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    folder = tmp_path_factory.mktemp("toy")
+    write_toy(folder)
     return folder
 
 
