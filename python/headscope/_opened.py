@@ -42,6 +42,8 @@ class Opened:
         request = Request(self.handle, kind, inputs, targets, options, keep)
         with self._lock:
             self._requests.add(request)
+        if self.handle.closed:  # meanwhile, so that close() may not have seen the request
+            request.cancel()
         return request
 
     def close(self) -> None:

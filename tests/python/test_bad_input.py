@@ -139,6 +139,21 @@ def test_many_close_while_many_wait() -> None:
                 assert isinstance(each, (hs.CancelledError, hs.ClosedError)), repr(each)
 
 
+def test_closing_just_after_asking(model: hs.Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    from headscope import _opened
+
+    class Asked(_opened.Request):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            closing.close()
+
+    monkeypatch.setattr(_opened, "Request", Asked)
+    closing = hs.open("en-de", devices="cpu")  # whose engine stays open
+    assert closing.engine is model.engine
+    with pytest.raises(hs.CancelledError):
+        closing.translate(MANY * 10)
+
+
 def test_closing_an_engine_while_others_wait() -> None:
     engine = hs.Engine("cpu")
     model = hs.open("en-de", engine=engine)
