@@ -198,6 +198,33 @@ def test_unload_and_load() -> None:
         assert model.translate("A house.") == expected
 
 
+GROWTH = """
+import os, time
+import headscope as hs
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
+model = hs.open("en-de", devices="cpu", threads=2)
+def work():
+    model.unload()
+    time.sleep(0.01)  # until the device has freed it
+    model.load()
+    model.translate("The cat sleeps.")
+for _ in range(20):
+    work()
+before = resident()
+for _ in range(200):
+    work()
+print(resident() - before)
+"""
+
+
+def test_loads_leave_nothing() -> None:
+    done = python(GROWTH, timeout=300)
+    assert done.returncode == 0, done.stderr
+    print("bytes that 200 loads left:", done.stdout)
+    assert int(done.stdout) < 1 << 20
+
+
 def test_timeout(model: hs.Translator) -> None:
     with pytest.raises(hs.DeadlineError):
         model.translate(MANY, timeout=0.05)
