@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Callable, overload
 
 from . import _requests
 from ._handles import Result
 from ._models import Model
 from ._options import NativeOptions
 from ._reading import check_errors, completion_of, failed_completion, failed_filled, filled_of, only_of
-from ._requests import Request, inputs_of, listed
+from ._requests import Request, encoded, inputs_of, listed
 from ._results import Candidate, Completion, Filled
 from ._run import candidates_of
 from ._streams import AsyncStream, Stream
@@ -116,18 +116,13 @@ class LanguageModel(Model):
         >>> "".join(each.text for each in open("en-causal").stream("Could you please", max_tokens=3))
         ' tell me what'
         """
-        prompts, (request, problems) = self._ask(prompt, max_tokens, top, "raise", {**options, "stream": True})
-        return Stream(request, lambda result: self._read(result, prompts, problems, "raise")[0])
+        return Stream(*self._streamed(prompt, max_tokens, top, options))
 
     def stream_async(
         self, prompt: str, *, max_tokens: int | None = None, top: int = 0, **options: Unpack[CompleteOptions]
     ) -> AsyncStream[Completion]:
         """The same for `async for`."""
-        chosen: dict[str, Any] = {**options, "stream": True}
-        return AsyncStream(
-            lambda: self._ask(prompt, max_tokens, top, "raise", chosen)[1][0],
-            lambda result: self._read(result, [prompt], {}, "raise")[0],
-        )
+        return AsyncStream(lambda: self._streamed(prompt, max_tokens, top, options))
 
     def next(self, prompt: str, top: int = 10) -> tuple[Candidate, ...]:
         """The likeliest tokens after a prompt, best first.
@@ -169,6 +164,13 @@ class LanguageModel(Model):
             self._opened.submit(_requests.COMPLETE, inputs, None, NativeOptions(self._edited(chosen))),
             problems,
         )
+
+    def _streamed(
+        self, prompt: str, max_tokens: int | None, top: int, options: Mapping[str, Any]
+    ) -> tuple[Request, Callable[[Result], Completion]]:
+        encoded(prompt, "the prompt")  # before any of it is written
+        prompts, (request, problems) = self._ask(prompt, max_tokens, top, "raise", {**options, "stream": True})
+        return request, lambda result: self._read(result, prompts, problems, "raise")[0]
 
     def _read(self, result: Result, prompts: list[str], problems: Mapping[int, str], errors: str) -> list[Completion]:
         convert = partial(completion_of, tops=tops_of(result, lambda ids: self._names(ids, "source")))

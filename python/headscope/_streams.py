@@ -105,18 +105,18 @@ class Stream(Closing, Generic[Answer]):
 class AsyncStream(Generic[Answer]):
     """The same for `async for`. A thread of its own reads what is written, so that the loop never waits."""
 
-    def __init__(self, submit: Callable[[], Request], finish: Callable[[Result], Answer]) -> None:
-        self._submit = submit
-        self._finish = finish
+    def __init__(self, ask: Callable[[], tuple[Request, Callable[[Result], Answer]]]) -> None:
+        self._ask = ask
         self._request: Request | None = None
         self._items: Any = None
+        self._ended = False
         self._answer: list[Answer] = []
 
     def __aiter__(self) -> AsyncStream[Answer]:
         return self
 
     async def __anext__(self) -> Written:
-        if self._answer:
+        if self._ended:
             raise StopAsyncIteration
         if self._request is None:
             self._start()
@@ -127,6 +127,7 @@ class AsyncStream(Generic[Answer]):
             raise
         if isinstance(item, Written):
             return item
+        self._ended = True
         self.close()
         if isinstance(item, BaseException):
             raise item
@@ -136,11 +137,11 @@ class AsyncStream(Generic[Answer]):
     def _start(self) -> None:
         import asyncio
 
-        self._request = request = self._submit()
+        self._request, finish = self._ask()
         items: asyncio.Queue[Any] = asyncio.Queue()
         self._items = items
         thread = threading.Thread(
-            target=_read, args=(request, self._finish, asyncio.get_running_loop(), items), daemon=True
+            target=_read, args=(self._request, finish, asyncio.get_running_loop(), items), daemon=True
         )
         thread.start()
 
@@ -194,7 +195,7 @@ def _read(
                 written = writer.add(event)
                 if written is not None:
                     put(written)
-        except RuntimeError as failure:  # of ours, or because the loop is closed
+        except BaseException as failure:
             put(failure)
     except RuntimeError:
         pass  # the loop is closed: nobody reads

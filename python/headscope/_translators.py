@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Callable, overload
 
 from . import _requests
 from ._ahead import in_order
@@ -13,7 +13,7 @@ from ._handles import Result
 from ._models import Model
 from ._options import NativeOptions
 from ._reading import check_errors, failed_translation, numbers, translation_of
-from ._requests import Request, inputs_of, listed
+from ._requests import Request, encoded, inputs_of, listed
 from ._results import Translation
 from ._streams import AsyncStream, Stream
 from ._top import tops_of
@@ -94,6 +94,8 @@ class Translator(Model):
         ['Hallo!', 'Guten Morgen!']
         """
         check_errors(errors)
+        if isinstance(lines, str):
+            raise TypeError("lines must be several texts or an open file, not a str: use translate() or [text]")
         read = (line.rstrip("\r\n") if isinstance(line, str) else line for line in lines)
         return in_order(
             read,
@@ -110,16 +112,11 @@ class Translator(Model):
         >>> last.so_far
         'Guten Morgen!'
         """
-        lines, (request, problems) = self._ask(text, "raise", {**options, "stream": True})
-        return Stream(request, lambda result: self._read(result, lines, problems, "raise")[0])
+        return Stream(*self._streamed(text, options))
 
     def stream_async(self, text: str, **options: Unpack[TranslateOptions]) -> AsyncStream[Translation]:
         """The same for `async for`."""
-        chosen: dict[str, Any] = {**options, "stream": True}
-        return AsyncStream(
-            lambda: self._ask(text, "raise", chosen)[1][0],
-            lambda result: self._read(result, [text], {}, "raise")[0],
-        )
+        return AsyncStream(lambda: self._streamed(text, options))
 
     def _read_pair(
         self, text: str, target: str | None, options: Mapping[str, Any]
@@ -143,6 +140,11 @@ class Translator(Model):
             kind = _requests.ATTEND  # which writes the same text, and counts the rows of cross-attention
             options = self._edited(options)
         return lines, (self._opened.submit(kind, inputs, None, NativeOptions(options)), problems)
+
+    def _streamed(self, text: str, options: Mapping[str, Any]) -> tuple[Request, Callable[[Result], Translation]]:
+        encoded(text, "the text")  # before any of it is written
+        lines, (request, problems) = self._ask(text, "raise", {**options, "stream": True})
+        return request, lambda result: self._read(result, lines, problems, "raise")[0]
 
     def _read(self, result: Result, lines: list[str], problems: Mapping[int, str], errors: str) -> list[Translation]:
         convert = _edited_translation

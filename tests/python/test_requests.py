@@ -125,6 +125,37 @@ def test_async_stream(model: hs.Translator, lm: hs.LanguageModel) -> None:
     asyncio.run(main())
 
 
+def test_streams_of_what_is_no_text(model: hs.Translator, lm: hs.LanguageModel) -> None:
+    async def first(stream: Any) -> Any:
+        return await stream.__anext__()
+
+    for each in (model, lm):
+        with pytest.raises(hs.InvalidError, match="half a surrogate"):
+            each.stream("a\ud800")
+        with pytest.raises(hs.InvalidError, match="half a surrogate"):
+            asyncio.run(first(each.stream_async("a\ud800")))
+        with pytest.raises(TypeError, match="must be a str"):
+            each.stream(["A house.", "A cat."])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="not a str"):
+        model.translate_iter("A house.")
+
+
+def test_a_failed_async_stream_ends(lm: hs.LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def read(stream: Any) -> None:
+        with pytest.raises((hs.DeadlineError, KeyError)):
+            async for _ in stream:
+                pass
+        with pytest.raises(StopAsyncIteration):
+            await asyncio.wait_for(stream.__anext__(), 5)
+
+    def fail(*_: Any) -> Any:
+        raise KeyError("oops")
+
+    asyncio.run(read(lm.stream_async("Once", max_tokens=400, min_length=400, timeout=0.1)))
+    monkeypatch.setattr(lm, "_read", fail)
+    asyncio.run(read(lm.stream_async("Once", max_tokens=2)))
+
+
 def test_ctrl_c(model: hs.Translator) -> None:
     sent = 0.0
 
