@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Callable, Union
 
 from ._closing import Closing
-from ._errors import AGAIN, Error
+from ._errors import AGAIN, Error, InvalidError
 from ._handles import Handle
 from ._library import ABI, LOG_FUNCTION, check, given, lib, take, text_at
 from ._options import NativeOptions, texts_of
@@ -123,6 +123,7 @@ class Engine(Closing):
     def drain(self, timeout: float | None = None) -> bool:
         """Takes no more requests, and waits until all that it has are done; False if that takes more than `timeout`
         seconds."""
+        refuse_in_hook(self)
         end = math.inf if timeout is None else time.monotonic() + timeout
         while True:
             left = end - time.monotonic()
@@ -180,6 +181,21 @@ def _told(log: Log | None) -> Callable[[int | None, Any], None]:
             logging.getLogger("headscope").warning("%s", text)
 
     return tell
+
+
+class _Serving(threading.local):
+    """The engine whose hook this thread runs."""
+
+    engine: Engine | None = None
+
+
+serving = _Serving()
+
+
+def refuse_in_hook(engine: Engine) -> None:
+    """InvalidError if the engine waits for this thread, which would wait for the engine."""
+    if serving.engine is engine:
+        raise InvalidError("a hook must not ask its own engine, which waits for it: ask before, or another Engine")
 
 
 # ---- Engines that models share, and those that are left at the end of the interpreter

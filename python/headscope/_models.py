@@ -11,6 +11,7 @@ from ._asking import Asking
 from ._attention import Attention
 from ._closing import Closing
 from ._edits import Edit
+from ._engine import refuse_in_hook
 from ._errors import Error, InvalidError, UnsupportedError
 from ._handles import Record
 from ._importance import Importance, Saliency
@@ -79,6 +80,7 @@ class Model(Asking, Closing):
     def load(self) -> None:
         """Reads the weights again after `unload()`."""
         self._check_open()
+        refuse_in_hook(self.engine)
         with self._opened.handle as pointer:
             check(lib.hs_model_load, pointer)
 
@@ -183,12 +185,12 @@ class Model(Asking, Closing):
         patch: values for sites: an array, (array, slice of positions) to take these positions from an array of the
             whole site, or a Patch. All of them are finite floats.
         hooks: functions that get a site's values, float32, and change them in place or return new ones of the same
-            shape. They run on a thread of the engine, which does nothing else meanwhile. If one raises, run() does,
-            with that exception as its cause.
+            shape. They run on a thread of the engine, which does nothing else meanwhile, so that a hook must not ask it
+            for anything. If one raises, run() does, with that exception as its cause.
         target: what the model is made to predict; by default the model's own translation. A language model needs none.
         """
         sites = [record] if isinstance(record, str) else list(record)
-        functions = NativeHooks(hooks or {})
+        functions = NativeHooks(hooks or {}, self.engine)
         inputs, targets = self._read_pair(text, target, options)
         native = NativeOptions(
             self._edited({**options, "record": sites or None}),

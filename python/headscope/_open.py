@@ -9,7 +9,7 @@ from ctypes import c_void_p
 from dataclasses import dataclass, field
 from typing import Any, Union
 
-from ._engine import Devices, Engine, borrowed, environment, returned
+from ._engine import Devices, Engine, borrowed, environment, refuse_in_hook, returned
 from ._errors import InvalidError, NotFoundError
 from ._handles import Handle
 from ._language_models import LanguageModel, MaskedModel
@@ -178,6 +178,7 @@ def open(
     texts = Texts([encoded(place, "the model's place") for place in places])
     chosen_engine = engine if engine is not None else borrowed(devices, precision, threads)
     try:
+        refuse_in_hook(chosen_engine)
         with NativeOptions({"path": search_path(path)}) as options, chosen_engine.handle as pointer:
             opened = given(lib.hs_model_open, pointer, texts.address, len(places), options)
         handle = Handle(opened, _close_model, "model")

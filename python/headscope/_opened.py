@@ -8,11 +8,11 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._engine import Engine, returned
+from ._engine import Engine, refuse_in_hook, returned
 from ._handles import Handle
 from ._library import given, lib, take
 from ._options import NativeOptions
-from ._requests import Request
+from ._requests import DETOKENIZE, TOKENIZE, Request
 
 
 def family_of(info: Mapping[str, Any]) -> str:
@@ -39,6 +39,8 @@ class Opened:
         options: NativeOptions | None = None,
         keep: object = None,
     ) -> Request:
+        if kind not in (TOKENIZE, DETOKENIZE):  # which need no device
+            refuse_in_hook(self.engine)
         request = Request(self.handle, kind, inputs, targets, options, keep)
         with self._lock:
             self._requests.add(request)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from ._arrays import names_of, numpy, of_result, view
+from ._engine import Engine, serving
 from ._errors import FAILED, InvalidError
 from ._handles import Result
 from ._library import HOOK_FUNCTION
@@ -176,7 +178,8 @@ def _float32(np: Any, site: str, values: Any) -> Any:
 class NativeHooks:
     """Functions as the library calls them, on a thread of the engine. The first exception of one is kept."""
 
-    def __init__(self, hooks: Mapping[str, Hook]) -> None:
+    def __init__(self, hooks: Mapping[str, Hook], engine: Engine) -> None:
+        self._engine = weakref.ref(engine)  # this object is part of a cycle
         self.failure: BaseException | None = None
         self.problem = ""
         if hooks:
@@ -188,6 +191,7 @@ class NativeHooks:
 
     def _called(self, hook: Hook) -> Callable[..., int]:
         def call(_: Any, site: bytes, __: Any, shape: Any) -> int:
+            serving.engine = self._engine()
             try:
                 # The memory is lent for this call alone, so the hook gets a copy that it may keep.
                 lent = view(shape.contents, None, writable=True)
@@ -200,6 +204,8 @@ class NativeHooks:
                     self.failure = failure
                     self.problem = f"the hook of {site.decode()} failed: {type(failure).__name__}: {failure}"
                 return FAILED
+            finally:
+                serving.engine = None
 
         return call
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -200,6 +200,27 @@ def test_saliency(model: hs.Translator, lm: hs.LanguageModel) -> None:
     assert many.source is not None and not np.allclose(one.source, many.source)
     assert one.figure().svg and one._repr_svg_()
     assert lm.saliency("The cat sleeps.").source is None
+
+
+def test_a_hook_cannot_ask_its_engine(model: hs.Translator) -> None:
+    asking: tuple[Callable[[], Any], ...] = (
+        lambda: model.translate("A house."),
+        lambda: next(model.stream("A house.")),
+        lambda: model.attention("A house."),
+        lambda: hs.open("en-causal", engine=model.engine),
+        lambda: model.load(),
+        lambda: model.engine.drain(),
+    )
+    for ask in asking:
+        with pytest.raises(hs.Error, match="must not ask its own engine") as caught:
+            model.run(TEXT, TARGET, hooks={"encoder.0.residual_out": lambda _, ask=ask: ask()})
+        assert isinstance(caught.value.__cause__, hs.InvalidError)
+    with hs.Engine("cpu", threads=1) as engine, hs.open("en-causal", engine=engine) as other:
+        said = []
+        hook = lambda _: said.append((other.complete("Could", max_tokens=1), model.tokenize(TEXT), model.engine))  # noqa: E731
+        model.run(TEXT, TARGET, hooks={"encoder.0.residual_out": hook})
+        assert len(said) == 1
+    assert model.translate("A house.").text == "Ein Haus."
 
 
 def test_hooks_leave_no_memory(model: hs.Translator) -> None:
