@@ -12,7 +12,7 @@ from typing import Any, Callable
 from ._engine import Devices, device_names, environment
 from ._errors import OK
 from ._library import PROGRESS_FUNCTION, failure, lib, take, text_at
-from ._options import NativeOptions
+from ._options import NativeOptions, texts_of
 from ._requests import SLICE_MS
 
 # Called with the number of groups that are done, of all groups, and what runs now.
@@ -62,9 +62,9 @@ class Conformance:
 def conform(
     devices: Devices = "auto",
     *,
-    ops: Sequence[str] = (),
-    dtypes: Sequence[str] = (),
-    paths: Sequence[str] = (),
+    ops: str | Sequence[str] = (),
+    dtypes: str | Sequence[str] = (),
+    paths: str | Sequence[str] = (),
     case: str = "",
     part: str = "1/1",
     quick: bool = False,
@@ -87,13 +87,15 @@ def conform(
     >>> found.passed, found.counts["failed_runs"]
     (True, 0)
     """
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be a function, not {type(progress).__name__}")
     names = device_names(devices)
     options = NativeOptions(
         {
             "devices": list(names) if names else None,
-            "ops": list(ops) or None,
-            "dtypes": list(dtypes) or None,
-            "paths": list(paths) or None,
+            "ops": texts_of(ops, "ops") or None,
+            "dtypes": texts_of(dtypes, "dtypes") or None,
+            "paths": texts_of(paths, "paths") or None,
             "case": case or None,
             "part": part,
             "quick": quick or None,

@@ -53,7 +53,8 @@ Json json_of(const conformance::Report& report) {
 
 conformance::Plan plan_of(const ChosenOptions& chosen, const OpenOptions& open) {
     conformance::require_no_scan(open.settings);
-    return {.devices = conformance::devices_asked_for(chosen.texts("devices"), open),
+    return {.devices =
+                failing_with(HS_DEVICE, [&] { return conformance::devices_asked_for(chosen.texts("devices"), open); }),
             .ops = chosen.texts("ops"),
             .dtypes = chosen.texts("dtypes"),
             .paths = chosen.texts("paths"),

@@ -106,11 +106,7 @@ std::string found_model(const std::string& wanted, const std::vector<std::filesy
 // Failure for a folder or file that is no model, with what was looked for; others are opened by the engine.
 void require_model(const std::string& path) {
     if (format_of(path) == ModelFormat::None) {
-        try {
-            open_model(path);
-        } catch (const Error& error) {
-            throw Failure(HS_NOT_FOUND, error.what());
-        }
+        failing_with(HS_NOT_FOUND, [&] { open_model(path); });
     }
 }
 

@@ -54,6 +54,16 @@ hs_status guarded_input(hs_error** error, const Body& body) noexcept {
     return guarded(error, body, HS_INVALID);
 }
 
+// Runs what fails with `plain`, if its exception has no status of its own.
+template <class Body>
+auto failing_with(hs_status plain, const Body& body) {
+    try {
+        return body();
+    } catch (const Error& error) {
+        throw Failure(status_of(std::current_exception(), plain), error.what());
+    }
+}
+
 // Failure if a struct of the caller is smaller than it was in the first version of the header. Later members are only
 // written where the size has them.
 void require_size(std::uint32_t size, std::size_t least, const char* what, const char* type);

@@ -18,7 +18,7 @@ FEW: dict[str, Any] = {"quick": True, "speed": False}
 
 def test_conform(command: Any) -> None:
     told: list[tuple[int, int, str]] = []
-    found = hs.conform("cpu", ops=["masked_softmax"], progress=lambda *each: told.append(each), **FEW)
+    found = hs.conform("cpu", ops="masked_softmax", progress=lambda *each: told.append(each), **FEW)
     assert found.passed and found.devices == ("cpu",) and not found.failures and not found.failed
     assert found.counts["failed_runs"] == 0 < found.counts["cases"] <= found.counts["runs"]
     assert "masked_softmax" in str(found) and repr(found) == "<headscope.Conformance of cpu: passed>"
@@ -55,7 +55,7 @@ def test_refused(options: dict[str, Any], problem: str) -> None:
 
 
 def test_an_unknown_device() -> None:
-    with pytest.raises(hs.Error, match="abacus"):
+    with pytest.raises(hs.DeviceError, match="abacus"):
         hs.conform("abacus", ops=["fill"], **FEW)
 
 
@@ -65,6 +65,8 @@ def test_progress_that_raises() -> None:
 
     with pytest.raises(KeyError, match="oops"):
         hs.conform("cpu", progress=fail, **FEW)
+    with pytest.raises(TypeError, match="progress must be a function"):
+        hs.conform("cpu", progress=3, **FEW)
 
 
 def test_ctrl_c() -> None:
