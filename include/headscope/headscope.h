@@ -56,7 +56,7 @@ enum {
     HS_AGAIN = 1,       /* not yet: the time is over, the work goes on */
     HS_END = 2,         /* there is nothing more to read */
     HS_INVALID = 3,     /* an argument, an option or a text that is wrong */
-    HS_NOT_FOUND = 4,   /* no such model, device, key, site or file */
+    HS_NOT_FOUND = 4,   /* no such model, key, site or file */
     HS_UNSUPPORTED = 5, /* the model or device does not do this */
     HS_BUSY = 6,        /* the engine has as much work as it takes; hs_error_retry_after() says for how long */
     HS_CANCELLED = 7,   /* hs_request_cancel() or hs_engine_close() */
@@ -114,8 +114,8 @@ hs_status hs_options_set_text(hs_options* options, const char* key, hs_text valu
 /* A value as JSON: true, 3, "a", ["a", "b"]. null takes the key away. */
 hs_status hs_options_set_json(hs_options* options, const char* key, hs_text value, hs_error** error);
 
-/* All keys: [{"key", "type", "least", "most", "choices", "default", "for": [functions and kinds that obey it],
- * "help"}]. Any thread. */
+/* All keys: [{"key", "type", "least", "most", "choices" (of an object: the names that it may have), "default", "for":
+ * [functions and kinds that obey it], "help"}]. Any thread. */
 hs_status hs_options_keys(hs_buffer** json, hs_error** error);
 
 /* Of HS_RUN: puts float32 values in the place of a site's, a pattern of names as hs_model_info() lists them with '*'
@@ -149,12 +149,13 @@ void hs_engine_close(hs_engine* engine);
 hs_status hs_engine_statistics(hs_engine* engine, hs_buffer** json, hs_error** error);
 
 /* Opens a model: the name of one on the search path, or a folder or file of any format that Headscope reads. Several
- * form an ensemble, whose probabilities are averaged. If it is open in this engine already, its weights are shared. Any
- * thread. Options: "path". */
+ * form an ensemble, whose probabilities are averaged. If it is open in this engine already, its weights are shared.
+ * HS_NOT_FOUND if there is none, or a folder or file that is no model: the message has what was looked for. Any thread.
+ * Options: "path". */
 hs_status hs_model_open(hs_engine* engine, const hs_text* places, size_t count, const hs_options* options,
                         hs_model** model, hs_error** error);
-/* {"path", "family", "languages", "sites": [..], "decoding": {its author's options}, "keys": {as `headscope inspect`}}.
- * Any thread. */
+/* {"path", "family", "languages", "longest": the most tokens of an input, "sites": [..], "decoding": {its author's
+ * options}, "keys": {as `headscope inspect`}}. Any thread. */
 hs_status hs_model_info(hs_model* model, hs_buffer** json, hs_error** error);
 /* Frees the weights as soon as no request uses them, for all hs_model of it; requests fail until it is loaded again.
  * Any thread. */
@@ -259,9 +260,8 @@ hs_status hs_result_status(const hs_result* result, size_t input);
 /* HS_ATTEND: what the heads attend to. */
 hs_status hs_result_record(const hs_result* result, size_t input, hs_record** record, hs_error** error);
 /* An array with an object for each input: of text, fills, scores and pieces what the command prints with --json, but
- * for its "schema"; of HS_ATTEND and HS_RUN {"input", "log_probability", "steps": [..], ..}, of HS_IMPORTANCE {"heads":
- * [..],
- * ..}, of HS_SALIENCY gradients by token. */
+ * for its "schema"; of HS_ATTEND and HS_RUN {"input", "log_probability", "steps": [..], ..}, of HS_IMPORTANCE
+ * {"heads": [..], ..}, of HS_SALIENCY gradients by token. */
 hs_status hs_result_json(const hs_result* result, hs_buffer** json, hs_error** error);
 void hs_result_free(hs_result* result);
 

@@ -22,7 +22,7 @@ class InvalidError(Error, ValueError):
 
 
 class NotFoundError(Error, FileNotFoundError):
-    """There is no such model, device, option, site or file."""
+    """There is no such model, site or file."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
@@ -54,7 +54,7 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class DeviceError(Error):
-    """The device was lost or fails."""
+    """There is no such device, or it was lost or fails."""
 
 
 class ClosedError(Error):

@@ -54,7 +54,7 @@ class ModelInfo:
 @dataclass(frozen=True)
 class Option:
     """An option of the C library. uses: where it means something, such as "HS_TRANSLATE" for translate().
-    least, most: of numbers. choices: of texts."""
+    least, most: of numbers. choices: of texts; of "settings", the names that there are."""
 
     key: str
     type: str

@@ -137,7 +137,7 @@ class Translator(Model):
         if self._edits:
             if options.get("stream"):
                 raise UnsupportedError("stream() does not obey edits: translate() gives the whole text")
-            kind = _requests.ATTEND  # which writes the same text, and counts the rows of cross-attention
+            kind = _requests.ATTEND  # which counts the rows of cross-attention: docs/library.md
             options = self._edited(options)
         return lines, (self._opened.submit(kind, inputs, None, NativeOptions(options)), problems)
 
