@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import os
+import stat
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Callable
@@ -80,20 +82,25 @@ class Figure:
 
 
 def _write(name: str, data: bytes) -> None:
-    """The whole file, or none: what was there before stays if the disk is full."""
-    if os.path.exists(name) and not os.path.isfile(name):
+    """The whole file, or none: what was there before stays if the disk is full. It keeps its permissions."""
+    replaced = os.path.isfile(name)
+    if os.path.exists(name) and not replaced:
         with open(name, "wb") as file:
             file.write(data)
         return
     place = os.path.realpath(name)
-    unfinished = f"{place}.{os.getpid()}.tmp"
+    unfinished = f"{place}.{os.getpid()}.{threading.get_ident()}.tmp"
     try:
         with open(unfinished, "wb") as file:
             file.write(data)
+        if replaced:
+            os.chmod(unfinished, stat.S_IMODE(os.stat(place).st_mode))
         os.replace(unfinished, place)
-    except BaseException:
+    except BaseException as problem:
         with suppress(OSError):
             os.remove(unfinished)
+        if isinstance(problem, OSError):
+            problem.filename, problem.filename2 = name, None
         raise
 
 

@@ -305,6 +305,19 @@ def test_a_full_device(model: hs.Translator, tmp_path: pathlib.Path) -> None:
     assert os.path.exists("/dev/full")
 
 
+def test_figures_keep_permissions_and_name_their_files(model: hs.Translator, tmp_path: pathlib.Path) -> None:
+    figure = model.attention("A house.").figure()
+    path = tmp_path / "figure.svg"
+    path.touch(0o600)
+    (tmp_path / "link.svg").symlink_to(path)
+    found = in_threads(lambda i: figure.save(tmp_path / "link.svg"), 8)
+    assert found == [None] * 8 and path.read_text() == figure.svg and (path.stat().st_mode & 0o777) == 0o600
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["figure.svg", "link.svg"]
+    with pytest.raises(FileNotFoundError) as caught:
+        figure.save(tmp_path / "none" / "figure.svg")
+    assert caught.value.filename == str(tmp_path / "none" / "figure.svg")
+
+
 def test_what_cannot_be_pickled(model: hs.Translator, lm: hs.LanguageModel) -> None:
     found = model.translate("A house.", n_best=2)
     assert pickle.loads(pickle.dumps(found)) == found
