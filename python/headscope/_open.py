@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Union
 
 from ._engine import Devices, Engine, borrowed, environment, refuse_in_hook, returned
-from ._errors import InvalidError, NotFoundError
+from ._errors import InvalidError
 from ._handles import Handle
 from ._language_models import LanguageModel, MaskedModel
 from ._library import given, lib, take
@@ -172,9 +172,6 @@ def open(
     }
     if engine is not None and (devices != "auto" or precision != "f32" or threads != 0):
         raise InvalidError("devices, precision and threads are the engine's: give them to Engine(), or no engine")
-    for place in places:
-        if os.sep in place and not os.path.exists(place):
-            raise NotFoundError(f"there is no {place}: give a model's folder or file, or a name that models() lists")
     texts = Texts([encoded(place, "the model's place") for place in places])
     chosen_engine = engine if engine is not None else borrowed(devices, precision, threads)
     try:

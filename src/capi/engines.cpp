@@ -1,8 +1,12 @@
 #include "capi/engines.h"
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -81,6 +85,30 @@ Json statistics_json(const Engine& engine) {
             {"batch_rows", json_of(all.batch_rows)}};
 }
 
+// Whose models on Hugging Face's hub have names that begin so.
+constexpr std::pair<std::string_view, std::string_view> kOwners[] = {
+    {"bert-", "google-bert"}, {"distilbert-", "distilbert"}, {"gpt2", "openai-community"}, {"mbart-", "facebook"},
+    {"nllb-", "facebook"},    {"opus-mt-", "Helsinki-NLP"},  {"SmolLM", "HuggingFaceTB"},  {"t5-", "google-t5"},
+};
+
+// ", such as .." with the command that downloads a model of this name, or of OWNER/NAME; empty if none is known.
+std::string such_as(const std::string& wanted) {
+    const std::filesystem::path path(wanted);
+    const std::string name = path.filename().string();
+    std::string owner = path.parent_path().string();
+    if (owner.empty()) {
+        const auto* const found =
+            std::ranges::find_if(kOwners, [&](const auto& each) { return name.starts_with(each.first); });
+        owner = found == std::end(kOwners) ? "" : found->second;
+    }
+    std::error_code failure;
+    if (owner.empty() || name.empty() || owner.find_first_of("/.~") != std::string::npos ||
+        std::filesystem::exists(owner, failure)) {
+        return "";
+    }
+    return fmt::format(", such as: hf download {0}/{1} --local-dir {1}", owner, name);
+}
+
 std::string found_model(const std::string& wanted, const std::vector<std::filesystem::path>& path) {
     if (wanted.empty()) {
         throw Failure(HS_INVALID, "the place of a model is empty: give a name or a folder");
@@ -94,12 +122,16 @@ std::string found_model(const std::string& wanted, const std::vector<std::filesy
         return found;
     } catch (const Error& error) {
         std::string searched;
-        for (const std::filesystem::path& place : path) {
-            searched += "\n  " + (place / "models").string();
+        if (wanted.find('/') == std::string::npos) {
+            searched = "Searched:";
+            for (const std::filesystem::path& place : path) {
+                searched += "\n  " + (place / "models").string();
+            }
+            searched += "\nThe option \"path\" adds folders. ";
         }
-        throw Failure(HS_NOT_FOUND, fmt::format("{}. Searched:{}\nThe option \"path\" adds folders; docs/importing.md "
-                                                "says how to get models of others",
-                                                error.what(), searched));
+        throw Failure(HS_NOT_FOUND,
+                      fmt::format("{}\n{}Nothing is downloaded: docs/importing.md says how to get models of others{}",
+                                  error.what(), searched, such_as(wanted)));
     }
 }
 

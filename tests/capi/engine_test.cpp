@@ -68,6 +68,15 @@ TEST_CASE("a model that is not there is named with where it was looked for") {
     CHECK(hs_model_open(shared_engine(), &place, 1, chosen({{"path", {HEADSCOPE_SOURCE_DIR "/assets"}}}).get(), &model,
                         &problem) == HS_NOT_FOUND);
     CHECK_THAT(message_of(problem), Contains("en-fr") && Contains("assets/models") && Contains("docs/importing.md"));
+    const std::pair<const char*, const char*> known[] = {
+        {"gpt2", "hf download openai-community/gpt2 --local-dir gpt2"},
+        {"Helsinki-NLP/opus-mt-en-de", "hf download Helsinki-NLP/opus-mt-en-de --local-dir opus-mt-en-de"}};
+    for (const auto& [wanted, command] : known) {
+        const hs_text other = text(wanted);
+        Problem unknown;
+        CHECK(hs_model_open(shared_engine(), &other, 1, nullptr, &model, &unknown) == HS_NOT_FOUND);
+        CHECK_THAT(message_of(unknown), Contains("Nothing is downloaded") && Contains(command));
+    }
     const std::filesystem::path folder = std::filesystem::temp_directory_path() / "headscope-capi-no-model";
     std::filesystem::create_directory(folder);
     const std::string name = folder.string();

@@ -89,8 +89,10 @@ def test_no_such_model(tmp_path: pathlib.Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         hs.open("nix", path=tmp_path)
     assert str(tmp_path / "models") in str(caught.value) and "docs/importing.md" in str(caught.value)
-    with pytest.raises(hs.NotFoundError, match="no /nix/da"):
+    with pytest.raises(hs.NotFoundError, match="no '/nix/da'\n.*docs/importing.md"):
         hs.open("/nix/da")
+    with pytest.raises(hs.NotFoundError, match="hf download Helsinki-NLP/opus-mt-en-de --local-dir opus-mt-en-de"):
+        hs.open("Helsinki-NLP/opus-mt-en-de")
     with pytest.raises(hs.Error):
         hs.open(tmp_path)
     (tmp_path / "config.json").write_text("{")
