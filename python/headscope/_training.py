@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from ctypes import byref, c_void_p
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, Callable, Union
 
 from ._closing import Closing
 from ._engine import environment
@@ -128,10 +128,14 @@ class Trainer(Closing):
         with self._handle as pointer:
             lib.hs_training_stop(pointer)
 
-    def wait(self) -> Mapping[str, Any]:
-        """Reads all reports that are left, and says how it ended: "step", "seconds", "ended_by", "finished"."""
-        for _ in self:
-            pass
+    def wait(self, callback: Callable[[Report], object] | None = None) -> Mapping[str, Any]:
+        """Reads all reports that are left, and says how it ended: "step", "seconds", "ended_by", "finished".
+
+        callback: called with each of them, on this thread. It may stop() the training.
+        """
+        for report in self:
+            if callback is not None:
+                callback(report)
         return self.ended
 
     def model(self, **arguments: Any) -> Any:

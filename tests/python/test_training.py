@@ -55,6 +55,21 @@ def test_stop_and_leave(toy: pathlib.Path) -> None:
         next(iter(run))
 
 
+def test_a_callback(toy: pathlib.Path) -> None:
+    seen: list[int] = []
+    with trainer(toy, "called", 100_000) as run:
+
+        def stop_soon(report: hs.Report) -> None:
+            seen.append(report.step)
+            if len(seen) == 2:
+                run.stop()
+
+        assert run.wait(stop_soon)["finished"] is False
+        assert seen[:2] == sorted(seen[:2]) and len(seen) < 10
+    with trainer(toy, "failed", 100_000) as run, pytest.raises(ZeroDivisionError):
+        run.wait(lambda report: 1 / 0)
+
+
 def test_refused(toy: pathlib.Path) -> None:
     with pytest.raises(hs.Error, match="d_modle"):
         hs.Trainer(toy / "x", source=toy / "toy.en", target=toy / "toy.de", config={"model": {"d_modle": 3}}).wait()
