@@ -77,6 +77,9 @@ std::string bytes(Function function, Arguments... arguments) {
 
 }  // namespace detail
 
+// Changes the values of a site in place. An exception fails the input.
+using Hook = std::function<void(std::string_view site, float* values, const std::vector<std::int64_t>& shape)>;
+
 // Options by key. Values are numbers, texts, booleans, or JSON by json().
 class Options {
 public:
@@ -105,8 +108,45 @@ public:
         static_cast<Options&>(*this).json(key, value);
         return std::move(*this);
     }
+    // Of HS_RUN: hs_options_patch() with an array [.., positions, columns].
+    Options& patch(const char* site, const std::vector<float>& values, const std::vector<std::int64_t>& shape,
+                   std::int64_t head = 0, std::int64_t first = 0) {
+        hs_array array{};
+        array.size = sizeof(hs_array);
+        array.type = HS_FLOAT32;
+        array.data = values.data();
+        std::size_t count = 1;
+        for (const std::int64_t length : shape) {
+            if (array.rank == 6) {
+                throw Failure(HS_INVALID, "a patch has at most 6 dimensions");
+            }
+            array.shape[array.rank++] = length;
+            count *= static_cast<std::size_t>(length);
+        }
+        if (count != values.size()) {
+            throw Failure(HS_INVALID, "a patch must have as many values as its shape says");
+        }
+        detail::call(hs_options_patch, options_.get(), site, static_cast<const hs_array*>(&array), head, first);
+        return *this;
+    }
+    // Of HS_RUN: hs_options_hook(). The requests that are asked with these options keep the function.
+    Options& hook(const char* site, Hook hook) {
+        const hs_hook_function run = [](void* user, const char* of, float* values, const hs_array* shape) -> hs_status {
+            try {
+                (*static_cast<Hook*>(user))(of, values, {shape->shape, shape->shape + shape->rank});
+                return HS_OK;
+            } catch (...) {
+                return HS_FAILED;
+            }
+        };
+        auto kept = std::make_shared<Hook>(std::move(hook));
+        detail::call(hs_options_hook, options_.get(), site, run, static_cast<void*>(kept.get()));
+        hooks_.push_back(std::move(kept));
+        return *this;
+    }
     const hs_options* get() const { return options_.get(); }
     hs_options* get() { return options_.get(); }
+    const std::vector<std::shared_ptr<Hook>>& hooks() const { return hooks_; }
 
 private:
     template <class Value>
@@ -120,6 +160,7 @@ private:
         }
     }
     detail::Owned<hs_options, hs_options_free> options_;
+    std::vector<std::shared_ptr<Hook>> hooks_;
 };
 
 // Numbers that a result or record lends; it must outlive them.
@@ -204,7 +245,7 @@ public:
     // Failure if the input has a problem.
     std::string text(std::size_t input = 0, std::size_t choice = 0) const {
         if (const std::string why = problem(input); !why.empty()) {
-            throw Failure(HS_FAILED, why);
+            throw Failure(hs_result_status(result_.get(), input), why);
         }
         return detail::copy(hs_result_text(result_.get(), input, choice));
     }
@@ -233,7 +274,8 @@ private:
 // Cancelled when it is destroyed, unless it has ended.
 class Request {
 public:
-    explicit Request(hs_request* request) : request_(request) {}
+    explicit Request(hs_request* request, std::vector<std::shared_ptr<Hook>> hooks = {})
+        : hooks_(std::move(hooks)), request_(request) {}
 
     Result wait() { return *wait_for(-1); }
     std::optional<Result> wait_for(std::int64_t timeout_ms) {
@@ -251,6 +293,7 @@ public:
     void cancel() { hs_request_cancel(request_.get()); }
 
 private:
+    std::vector<std::shared_ptr<Hook>> hooks_;  // outlive the request
     detail::Owned<hs_request, hs_request_free> request_;
 };
 
@@ -298,7 +341,7 @@ private:
         hs_request* request = nullptr;
         detail::call(hs_submit, model_.get(), kind, asked.data(), targets == nullptr ? nullptr : wanted.data(),
                      asked.size(), options.get(), &request);
-        return Request(request);
+        return Request(request, options.hooks());
     }
     detail::Owned<hs_model, hs_model_close> model_;
 };
@@ -346,5 +389,52 @@ private:
     std::unique_ptr<Log> log_;  // outlives the engine
     detail::Owned<hs_engine, hs_engine_close> engine_;
 };
+
+// In a thread of its own, which ends after the current step when this is destroyed.
+class Training {
+public:
+    // `config`: JSON, or empty.
+    explicit Training(const Options& options, std::string_view config = {}) {
+        hs_training* training = nullptr;
+        detail::call(hs_training_start, detail::text(config), options.get(), &training);
+        training_.reset(training);
+    }
+    // The next event as JSON; none after the last one.
+    std::optional<std::string> next() {
+        hs_buffer* buffer = nullptr;
+        const hs_status status = detail::call(hs_training_next, training_.get(), std::int64_t{-1}, &buffer);
+        const detail::Owned<hs_buffer, hs_buffer_free> owned(buffer);
+        return status == HS_OK ? std::optional(detail::copy(hs_buffer_bytes(buffer))) : std::nullopt;
+    }
+    void stop() { hs_training_stop(training_.get()); }
+
+private:
+    detail::Owned<hs_training, hs_training_free> training_;
+};
+
+// What the library, this machine and the search path have, as JSON.
+inline std::string about() {
+    return detail::bytes(hs_about);
+}
+inline std::string devices(const Options& options = Options()) {
+    return detail::bytes(hs_devices, options.get());
+}
+inline std::string models(const Options& options = Options()) {
+    return detail::bytes(hs_models, options.get());
+}
+inline std::string keys() {
+    return detail::bytes(hs_options_keys);
+}
+
+// Called on threads of conform(), one at a time; it must not throw. The check ends where it returns false.
+using Progress = std::function<bool(std::uint64_t done, std::uint64_t all, std::string_view doing)>;
+// The report of hs_conform(), as JSON.
+inline std::string conform(const Options& options = Options(), Progress progress = {}) {
+    const hs_progress_function tell = [](void* user, std::uint64_t done, std::uint64_t all, hs_text doing) {
+        const bool more = (*static_cast<Progress*>(user))(done, all, std::string_view(doing.data, doing.size));
+        return hs_status{more ? HS_OK : HS_CANCELLED};
+    };
+    return detail::bytes(hs_conform, options.get(), progress ? tell : nullptr, static_cast<void*>(&progress));
+}
 
 }  // namespace hs
