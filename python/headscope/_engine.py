@@ -202,7 +202,7 @@ def refuse_in_hook(engine: Engine) -> None:
 
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 _shared: dict[tuple[Any, ...], Engine] = {}
-_lock = threading.Lock()
+_lock = threading.RLock()  # a model may be deleted, and return its engine, wherever the garbage is collected
 
 
 def borrowed(devices: Devices, precision: str, threads: int) -> Engine:
@@ -232,8 +232,9 @@ def returned(engine: Engine) -> None:
         engine._borrowers -= 1
         if engine._borrowers > 0:
             return
-        for key in [key for key, each in _shared.items() if each is engine]:
-            del _shared[key]
+        for key, each in list(_shared.items()):
+            if each is engine:
+                _shared.pop(key, None)
     engine.close()
 
 
@@ -247,7 +248,7 @@ def _close_all() -> None:
 
 def _after_fork_in_child() -> None:
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     _shared.clear()
 
 

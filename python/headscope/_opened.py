@@ -49,15 +49,15 @@ class Opened:
         return request
 
     def close(self) -> None:
-        if self.handle.foreign or self.handle.closed:
-            self.handle.close()
-            return
         self.handle.close()
-        with self._lock:
+        if self.handle.foreign:
+            return
+        with self._lock:  # once, of however many threads
+            borrowed, self._borrowed = self._borrowed, False
             requests = list(self._requests)
         for request in requests:
             request.cancel()
-        if self._borrowed:
+        if borrowed:
             returned(self.engine)
 
     def __del__(self) -> None:

@@ -188,6 +188,34 @@ def test_closing_while_others_wait() -> None:
     assert model.layers["encoder"] == 6  # what it was
 
 
+def test_many_close_one_of_several_models() -> None:
+    with hs.open("en-de", devices="cpu", threads=3) as kept:
+        for _ in range(20):
+            other = hs.open("en-de", devices="cpu", threads=3)
+            assert other.engine is kept.engine
+            start = threading.Barrier(8)
+            in_threads(lambda _, other=other, start=start: (start.wait(), other.close()), 8)  # type: ignore[misc]
+            assert not kept.engine.closed
+        assert kept.translate("A house.").text == "Ein Haus."
+
+
+def test_a_model_that_is_collected_anywhere() -> None:
+    code = """
+import gc, headscope as hs
+from headscope import _engine
+class Cycle: pass
+cycle = Cycle()
+cycle.itself, cycle.model = cycle, hs.open("en-de", devices="cpu", threads=1)
+gc.disable()
+del cycle
+with _engine._lock:
+    gc.collect()
+print(len(_engine._shared))
+"""
+    done = python(code)
+    assert done.returncode == 0 and done.stdout == "0\n", done.stderr
+
+
 def test_models_share_an_engine() -> None:
     one, two = hs.open("en-de", devices="cpu", threads=1), hs.open("en-causal", devices="cpu", threads=1)
     assert one.engine is two.engine
