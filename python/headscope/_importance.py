@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._arrays import numpy, of_result
 from ._attention import KINDS, _kind
+from ._errors import InvalidError
 from ._figures import Figure, heat_map
 from ._handles import Result
 
@@ -106,8 +107,9 @@ class Saliency:
     True
     """
 
-    def __init__(self, result: Result, json: Mapping[str, Any]) -> None:
+    def __init__(self, result: Result, json: Mapping[str, Any], steps: int = 1) -> None:
         self._result = result
+        self._title = "Saliency: " + ("gradient times embedding" if steps == 1 else "integrated gradients")
         self.predicted: tuple[str, ...] = tuple(json["predicted"])
         self.source_tokens: tuple[str, ...] = tuple(json.get("source", ()))
         self.target_tokens: tuple[str, ...] = tuple(json["target"])
@@ -123,12 +125,19 @@ class Saliency:
         products: NDArray[np.float64] = of_result(self._result, "target")
         return products
 
-    def figure(self, title: str = "Saliency: gradient times embedding") -> Figure:
-        """A heat map with a row for each predicted token."""
-        read = self.source if self.source is not None else self.target
-        names = self.source_tokens or self.target_tokens
+    def figure(self, title: str | None = None, side: str | None = None) -> Figure:
+        """A heat map with a row for each predicted token.
+
+        side: the columns: "source", or "target", what the decoder reads; by default the source, if there is one.
+        """
+        of_source = side == "source" if side is not None else bool(self.source_tokens)
+        read = self.source if of_source else self.target
+        if side not in (None, "source", "target") or read is None:
+            sides = '"source" or "target"' if self.source_tokens else '"target"'
+            raise InvalidError(f"side must be {sides}, not {side!r}")
+        names = self.source_tokens if of_source else self.target_tokens
         rows = [(name, [float(value) for value in row]) for name, row in zip(self.predicted, read)]
-        return heat_map(title, rows, names, "nats")
+        return heat_map(self._title if title is None else title, rows, names, "nats")
 
     def _repr_svg_(self) -> str:
         return self.figure().svg

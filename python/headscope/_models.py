@@ -229,7 +229,7 @@ class Model(Asking, Closing):
         given_options: dict[str, Any] = dict(options, steps=steps if steps != 1 else None)
         pair = self._read_pair(text, target, options)
         result = self._done(_requests.SALIENCY, *pair, self._edited(given_options))
-        return Saliency(result, only_of(result))
+        return Saliency(result, only_of(result), steps)
 
     def edit(self: Self, *edits: Edit) -> Self:
         """A view of the model with changed heads: off(), uniform() and pin(). It shares the weights.

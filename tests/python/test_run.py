@@ -198,8 +198,14 @@ def test_saliency(model: hs.Translator, lm: hs.LanguageModel) -> None:
     assert one.source is not None and one.source.shape == (len(one.predicted), len(one.source_tokens)) == (6, 6)
     assert one.target.shape == (6, len(one.target_tokens))
     assert many.source is not None and not np.allclose(one.source, many.source)
-    assert one.figure().svg and one._repr_svg_()
-    assert lm.saliency("The cat sleeps.").source is None
+    assert "gradient times embedding" in one.figure().svg and one._repr_svg_()
+    assert "integrated gradients" in many.figure().svg
+    assert one.target_tokens[-1] in one.figure(side="target").svg != one.figure(side="source").svg == one.figure().svg
+    alone = lm.saliency("The cat sleeps.")
+    assert alone.source is None and alone.figure().svg == alone.figure(side="target").svg
+    for saliency, side in ((one, "both"), (alone, "source")):
+        with pytest.raises(hs.InvalidError, match="side must be"):
+            saliency.figure(side=side)
 
 
 def test_a_hook_cannot_ask_its_engine(model: hs.Translator) -> None:
