@@ -19,6 +19,7 @@ Json list_of(const Tokenizer& tokenizer, const MaskedPosition& mask) {
     const auto add = [&](const Candidate& candidate) -> Json& {
         return candidates.emplace_back(Json{{"word", word_of(tokenizer, candidate)},
                                             {"piece", tokenizer.piece(candidate.id)},
+                                            {"id", candidate.id},
                                             {"probability", std::exp(candidate.log_probability)},
                                             {"log_probability", candidate.log_probability}});
     };
@@ -40,6 +41,7 @@ Json list_of(const Tokenizer& tokenizer, const std::vector<GapCandidate>& gap) {
         }
         candidates.push_back({{"word", word_of(candidate)},
                               {"pieces", pieces},
+                              {"ids", candidate.ids},
                               {"probability", std::exp(candidate.log_probability)},
                               {"log_probability", candidate.log_probability}});
     }

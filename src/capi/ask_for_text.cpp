@@ -210,6 +210,9 @@ AllAsked ask_to_translate(const Submission& submission) {
 AllAsked ask_to_complete(const Submission& submission) {
     DecodingChoices choices = submission.options.decoding(submission.model->directory());
     check_choices(choices, submission.model->directory().config, "option");
+    if (choices.max_extra == 0) {
+        throw Failure(HS_INVALID, "option: \"max_extra\" must be 1 or more: a completion has at least one token");
+    }
     const DecodingOptions decoding =
         completion_options(choices, submission.model->choices().applied_to(
                                         default_decoding_options(submission.model->directory().config.architecture)));

@@ -142,6 +142,9 @@ TEST_CASE("masks are filled, pairs and texts scored") {
     const Result filled = result_of(submit(masked, HS_FILL, {"The [MASK] sleeps."}, {{"top", 3}}));
     CHECK(answers(filled).at(0).at("masks").at(0).size() >= 3);
     CHECK_THAT(first_text(filled), !Contains("[MASK]"));
+    const json best = answers(filled).at(0).at("masks").at(0).at(0);
+    const Result piece = result_of(submit(masked, HS_DETOKENIZE, {json::array({best.at("id")}).dump()}));
+    CHECK(first_text(piece) == best.at("word"));
     const Result none = result_of(submit(masked, HS_FILL, {"Nothing to fill."}));
     CHECK_THAT(text_of(hs_result_problem(none.get(), 0)), Contains("[MASK]"));
     CHECK(hs_result_status(none.get(), 0) == HS_INVALID);
@@ -161,6 +164,8 @@ TEST_CASE("kinds are refused where they do not suit") {
     const Model model = opened("en-de");
     const Texts targets{"a"};
     CHECK(submit(model, HS_COMPLETE, {"a"}).status == HS_UNSUPPORTED);
+    CHECK_THAT(submit(opened("en-causal"), HS_COMPLETE, {"a"}, {{"max_extra", 0}}).message,
+               Contains("at least one token"));
     CHECK(submit(model, HS_FILL, {"a"}).status == HS_UNSUPPORTED);
     CHECK(submit(model, 99, {"a"}).status == HS_INVALID);
     CHECK(submit(model, HS_TRANSLATE, {"a"}, {}, &targets).status == HS_INVALID);

@@ -81,6 +81,7 @@ def test_fill(masked: hs.MaskedModel, command: Command) -> None:
     assert found.text == row["filled"]
     for ours, theirs in zip(found.masks, row["masks"]):
         assert [each.text for each in ours] == [each["word"] for each in theirs]
+        assert [each.id for each in ours] == [each["id"] for each in theirs]
         assert [each.log_probability for each in ours] == [each["log_probability"] for each in theirs]
 
 
