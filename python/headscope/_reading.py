@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ctypes import byref, c_double, c_int32, c_int64
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
-from ._errors import INVALID, InvalidError, error_of
+from ._errors import INVALID, Error, InvalidError, error_of
 from ._handles import Result
 from ._library import given, lib, new_array, take
 from ._results import Candidate, Completion, Filled, Piece, Score, Translation
@@ -183,9 +183,14 @@ def raise_problems(result: Result, results: Sequence[Any], problems: Mapping[int
     message = problem if len(results) == 1 else f"{noun} {first + 1} of {len(results)}: {problem}"
     if len(failed) > 1:
         message += f" ({len(failed)} {noun}s failed)"
-    error = error_of(INVALID if first in problems else lib.hs_result_status(result.pointer, first), message)
+    error = error_for(result, first, problems, message)
     error.results = results
     raise error
+
+
+def error_for(result: Result, input: int, problems: Mapping[int, str], message: str) -> Error:
+    """The exception for the problem of an input."""
+    return error_of(INVALID if input in problems else lib.hs_result_status(result.pointer, input), message)
 
 
 def check_errors(errors: str) -> None:

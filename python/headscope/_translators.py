@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Callable, overload
 
 from . import _requests
 from ._ahead import in_order
-from ._errors import UnsupportedError
+from ._errors import Error, UnsupportedError
 from ._handles import Result
 from ._models import Model
 from ._options import NativeOptions
-from ._reading import check_errors, failed_translation, numbers, translation_of
+from ._reading import check_errors, error_for, failed_translation, numbers, translation_of
 from ._requests import Request, encoded, inputs_of, listed
 from ._results import Translation
 from ._streams import AsyncStream, Stream
@@ -88,7 +88,7 @@ class Translator(Model):
         are taken. The end of a line is not translated, so that an open file will do.
 
         ordered: in the order of the lines, else as parts of them are done. errors: "keep" gives lines without a
-        translation a `problem`; "raise" raises at such a line.
+        translation a `problem`; "raise" raises at the first such line, after those before it.
 
         >>> [str(each) for each in open("en-de").translate_iter(["Hello!", "Good morning!"])]
         ['Hallo!', 'Guten Morgen!']
@@ -97,12 +97,15 @@ class Translator(Model):
         if isinstance(lines, str):
             raise TypeError("lines must be several texts or an open file, not a str: use translate() or [text]")
         read = (line.rstrip("\r\n") if isinstance(line, str) else line for line in lines)
-        return in_order(
-            read,
-            ahead,
-            ordered,
-            lambda part: self._ask(part, errors, dict(options))[1],
-            lambda result, part, problems: self._read(result, part, problems, errors),
+
+        def found(result: Result, part: list[str], problems: Mapping[int, str]) -> list[Translation | Error]:
+            return [
+                error_for(result, i, problems, each.problem) if each.problem and errors == "raise" else each
+                for i, each in enumerate(self._read(result, part, problems, "keep"))
+            ]
+
+        return _raising(
+            in_order(read, ahead, ordered, lambda part: self._ask(part, errors, options)[1], found), ordered
         )
 
     def stream(self, text: str, **options: Unpack[TranslateOptions]) -> Stream[Translation]:
@@ -151,6 +154,13 @@ class Translator(Model):
         if not self._edits:
             convert = partial(translation_of, tops=tops_of(result, lambda ids: self._names(ids, "target")))
         return self._answers(result, lines, problems, convert, failed_translation, errors)
+
+
+def _raising(found: Iterator[Translation | Error], ordered: bool) -> Iterator[Translation]:
+    for number, each in enumerate(found, 1):
+        if isinstance(each, Error):
+            raise type(each)(f"line {number}: {each}" if ordered else str(each))
+        yield each
 
 
 def _edited_translation(result: Result, input: int, json: Mapping[str, Any], source: str) -> Translation:

@@ -72,6 +72,11 @@ def test_a_bad_line_among_others(model: hs.Translator) -> None:
     assert [each.problem == "" for each in model.translate_iter(["A house.", bad])] == [True, False]
     with pytest.raises(hs.InvalidError):
         list(model.translate_iter(["A house.", bad], errors="raise"))
+    found = model.translate_iter(["A house."] * 9 + [bad, "x " * 2000], errors="raise", ahead=8)
+    for _ in range(9):
+        assert next(found).text == "Ein Haus."
+    with pytest.raises(hs.InvalidError, match="^line 10: "):
+        next(found)
 
 
 def test_stream(model: hs.Translator, lm: hs.LanguageModel) -> None:
