@@ -71,6 +71,8 @@ class Engine(Closing):
         settings: Mapping[str, str] | None = None,
         log: Log | None = None,
     ) -> None:
+        if log is not None and not callable(log):
+            raise TypeError(f"log must be a function, not {type(log).__name__}")
         self._arguments = {
             "devices": devices,
             "precision": precision,

@@ -158,7 +158,7 @@ class LanguageModel(Model):
         prompts: list[Any] = listed(prompt, "the prompt")
         if prompts and all(not isinstance(each, str) for each in prompts):
             chosen["ids"] = True
-            prompts = [json.dumps([int(id) for id in each]) for each in prompts]
+            prompts = [_ids_of(each) for each in prompts]
         inputs, problems = inputs_of(prompts, "prompt")
         return prompts, (
             self._opened.submit(_requests.COMPLETE, inputs, None, NativeOptions(self._edited(chosen))),
@@ -175,6 +175,13 @@ class LanguageModel(Model):
     def _read(self, result: Result, prompts: list[str], problems: Mapping[int, str], errors: str) -> list[Completion]:
         convert = partial(completion_of, tops=tops_of(result, lambda ids: self._names(ids, "source")))
         return self._answers(result, prompts, problems, convert, failed_completion, errors)
+
+
+def _ids_of(prompt: object) -> str:
+    try:
+        return json.dumps([int(id) for id in prompt])  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise TypeError(f"a prompt must be a str or a list of ids, not {prompt!r}") from None
 
 
 class MaskedModel(Model):

@@ -189,6 +189,9 @@ class Model(Asking, Closing):
             for anything. If one raises, run() does, with that exception as its cause.
         target: what the model is made to predict; by default the model's own translation. A language model needs none.
         """
+        for name, by_site in (("patch", patch), ("hooks", hooks)):
+            if by_site is not None and not isinstance(by_site, Mapping):
+                raise TypeError(f"{name} must be a dict with sites as keys, not {type(by_site).__name__}")
         sites = [record] if isinstance(record, str) else list(record)
         functions = NativeHooks(hooks or {}, self.engine)
         inputs, targets = self._read_pair(text, target, options)

@@ -170,6 +170,8 @@ def open(
         "engine": engine,
         "path": texts_of(path, "path"),
     }
+    if engine is not None and not isinstance(engine, Engine):
+        raise TypeError(f"engine must be an Engine, not {type(engine).__name__}")
     if engine is not None and (devices != "auto" or precision != "f32" or threads != 0):
         raise InvalidError("devices, precision and threads are the engine's: give them to Engine(), or no engine")
     texts = Texts([encoded(place, "the model's place") for place in places])

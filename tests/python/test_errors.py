@@ -47,6 +47,11 @@ def test_kinds_of_errors() -> None:
         (lambda model: model.tokenize("A", side="left"), hs.InvalidError, "source, target"),
         (lambda model: model.detokenize([10**6]), hs.Error, "1000000"),
         (lambda model: model.attention("x " * 2000), hs.Error, "512"),
+        (lambda model: model.run("A", patch=[1]), TypeError, "patch must be a dict"),
+        (lambda model: model.run("A", hooks=print), TypeError, "hooks must be a dict"),
+        (lambda model: hs.open("en-de", engine=3), TypeError, "engine must be an Engine"),
+        (lambda model: hs.Engine("cpu", log=3), TypeError, "log must be a function"),
+        (lambda model: hs.LanguageModel.open("en-causal", devices="cpu").complete([5, 17]), TypeError, "a list of ids"),
         (lambda model: hs.LanguageModel.open("en-de", devices="cpu"), hs.UnsupportedError, "Translator"),
     ],
 )
