@@ -174,9 +174,9 @@ enum {
     HS_SCORE = 4,      /* the probability of each target; of language models, of each input */
     HS_TOKENIZE = 5,   /* the pieces of each input */
     HS_DETOKENIZE = 6, /* the text of each input, a JSON array of ids */
+    /* Of a masked model a target of the following has a word or a piece for each mask; without one, the likeliest. */
     HS_ATTEND = 7,     /* the attention of all heads for each input, with its target or one that the model writes */
     HS_RUN = 8,        /* values in the middle of a pass over each input with its target, recorded and replaced */
-    /* Of a masked model these take a target with a word or a piece for each mask, by default the likeliest ones. */
     HS_IMPORTANCE = 9, /* how much the probability of each target depends on each head */
     HS_SALIENCY = 10   /* how much it depends on each token that the model reads */
 };

@@ -187,7 +187,8 @@ class Model(Asking, Closing):
         hooks: functions that get a site's values, float32, and change them in place or return new ones of the same
             shape. They run on a thread of the engine, which does nothing else meanwhile, so that a hook must not ask it
             for anything. If one raises, run() does, with that exception as its cause.
-        target: what the model is made to predict; by default the model's own translation. A language model needs none.
+        target: what the model is made to predict; by default the model's own translation; of a masked model a word or a
+            piece for each mask, between blanks, by default the likeliest ones. A causal model needs none.
         """
         for name, by_site in (("patch", patch), ("hooks", hooks)):
             if by_site is not None and not isinstance(by_site, Mapping):
@@ -215,8 +216,7 @@ class Model(Asking, Closing):
     def importance(self, text: str, target: str | None = None, **options: Unpack[ImportanceOptions]) -> Importance:
         """What the probability of the target loses without each head.
 
-        target: by default the model's own translation; of a masked model a word or a piece for each mask, between
-        blanks, by default the likeliest ones.
+        target: as of run().
         """
         result = self._done(_requests.IMPORTANCE, *self._read_pair(text, target, options), self._edited(options))
         return Importance(result, only_of(result))
@@ -226,7 +226,7 @@ class Model(Asking, Closing):
     ) -> Saliency:
         """What each predicted token owes to each token that the model reads.
 
-        target: as of importance(). steps: 1 is gradient times embedding; more are integrated gradients, the mean over
+        target: as of run(). steps: 1 is gradient times embedding; more are integrated gradients, the mean over
         so many embeddings on the way from zero. Needs weights in float32.
         """
         given_options: dict[str, Any] = dict(options, steps=steps if steps != 1 else None)
