@@ -16,6 +16,12 @@ from ._requests import DETOKENIZE, encoded
 Found = TypeVar("Found")
 
 
+def writing_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy, in which a text to stop at is a list of one."""
+    stop = options.get("stop")
+    return {**options, "stop": [stop]} if isinstance(stop, str) else dict(options)
+
+
 class Asking(Facts):
     """Requests of a model, and what they give."""
 

@@ -53,7 +53,7 @@ class WritingOptions(SearchOptions, total=False):
     number: int
     n_best: int
     n_best_duplicates: bool
-    stop: Sequence[str]
+    stop: str | Sequence[str]
     batch_tokens: int
 
 

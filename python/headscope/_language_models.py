@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, overload
 
 from . import _requests
+from ._asking import writing_options
 from ._handles import Result
 from ._models import Model
 from ._options import NativeOptions
@@ -146,7 +147,7 @@ class LanguageModel(Model):
     ) -> tuple[list[str], tuple[Request, dict[int, str]]]:
         check_errors(errors)
         self._check_open()
-        chosen: dict[str, Any] = dict(options)
+        chosen = writing_options(options)
         if max_tokens is not None:
             chosen.update(max_extra=max_tokens, max_length=chosen.get("max_length", 0))
         if top:

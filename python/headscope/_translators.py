@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, overload
 
 from . import _requests
 from ._ahead import in_order
+from ._asking import writing_options
 from ._errors import Error, UnsupportedError
 from ._handles import Result
 from ._models import Model
@@ -134,6 +135,7 @@ class Translator(Model):
     ) -> tuple[list[str], tuple[Request, dict[int, str]]]:
         check_errors(errors)
         self._check_open()
+        options = writing_options(options)
         lines: list[str] = listed(text, "the text")
         inputs, problems = inputs_of(lines, "line")
         kind = _requests.TRANSLATE

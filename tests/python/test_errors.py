@@ -38,6 +38,7 @@ def test_kinds_of_errors() -> None:
         (lambda model: model.translate("A", beam="many"), hs.InvalidError, "beam"),
         (lambda model: model.translate("A", beam=float("nan")), hs.InvalidError, "nan"),
         (lambda model: model.translate("A", stop=object()), hs.InvalidError, "stop"),
+        (lambda model: model.translate("A", stop=""), hs.InvalidError, "not empty"),
         (lambda model: model.translate("A", one_by_one=True), hs.InvalidError, "one_by_one"),
         (lambda model: model.translate("A", source_language="en"), hs.InvalidError, "source language"),
         (lambda model: model.translate("A", errors="ignore"), hs.InvalidError, "errors must be"),

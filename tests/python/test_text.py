@@ -212,6 +212,16 @@ def test_perplexity(lm: hs.LanguageModel) -> None:
     assert likely.perplexity < unlikely.perplexity
 
 
+def test_stop(model: hs.Translator, lm: hs.LanguageModel) -> None:
+    for written in (
+        lm.complete("Could you please", stop="going"),
+        lm.complete("Could you please", stop=["going"]),
+        lm.stream("Could you please", stop="going").result(),
+    ):
+        assert written.text.strip() == "tell me what's" and written.end == "stop"
+    assert model.translate("The weather is nice.", stop="Wetter").text.strip() == "Das"
+
+
 def test_options_of_editors_are_those_of_the_library() -> None:
     from headscope import _keywords
 
