@@ -91,9 +91,39 @@ _CLASSES: dict[int, type[Error]] = {
 }
 
 
+# What Python calls the functions and kinds that the library's messages name.
+_NAMES = {
+    "HS_ATTEND": "attention()",
+    "HS_COMPLETE": "complete()",
+    "HS_DETOKENIZE": "detokenize()",
+    "HS_FILL": "fill()",
+    "HS_IMPORTANCE": "importance()",
+    "HS_RUN": "run()",
+    "HS_SALIENCY": "saliency()",
+    "HS_SCORE": "score()",
+    "HS_TOKENIZE": "tokenize()",
+    "HS_TRANSLATE": "translate()",
+    "hs_conform": "conform()",
+    "hs_devices": "devices()",
+    "hs_engine_open": "Engine()",
+    "hs_model_open": "open()",
+    "hs_models": "models()",
+    "hs_options_keys": "headscope.keys()",
+    "hs_record_figure": "figure()",
+    "hs_training_start": "Trainer()",
+}
+
+
+def _in_python(message: str) -> str:
+    import re
+
+    names = r"(?<![\w/.'\"-])(HS_[A-Z]+|hs_[a-z_]+)\b(?:\(\))?"  # not within what was quoted
+    return re.sub(names, lambda found: _NAMES.get(found[1], found[0]), message)
+
+
 def error_of(status: int, message: str, retry_after: float = 0.0) -> Error:
     """The exception for a status of the C library."""
-    error = _CLASSES.get(status, InternalError)(message or f"status {status}")
+    error = _CLASSES.get(status, InternalError)(_in_python(message) or f"status {status}")
     if isinstance(error, BusyError):
         error.seconds = retry_after if 0.0 <= retry_after < 1e9 else 0.0
     return error

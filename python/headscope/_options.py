@@ -82,7 +82,7 @@ def _set(pointer: c_void_p, key: str, value: object) -> None:
     try:
         check(lib.hs_options_set_json, pointer, key.encode(), lent(text))
     except NotFoundError as error:
-        raise InvalidError(str(error).replace("hs_options_keys()", "headscope.keys()")) from None
+        raise InvalidError(str(error)) from None
 
 
 def _plain(value: Any) -> Any:

@@ -261,7 +261,7 @@ AllAsked ask_for_scores(const Submission& submission) {
     if (reads_source != submission.targets.has_value()) {
         throw Failure(HS_INVALID, reads_source
                                       ? "HS_SCORE of a translation model needs targets: a translation of each input"
-                                      : "HS_SCORE of a language model scores the inputs: leave the targets NULL");
+                                      : "HS_SCORE of a language model scores the inputs: leave the targets out");
     }
     const DecodingChoices choices = submission.options.decoding(model);
     ScoreRequest request{

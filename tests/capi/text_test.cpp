@@ -157,7 +157,7 @@ TEST_CASE("masks are filled, pairs and texts scored") {
     CHECK_THAT(submit(model, HS_SCORE, {"The cat sleeps."}).message, Contains("needs targets"));
     const Model causal = opened("en-causal");
     CHECK(answers(result_of(submit(causal, HS_SCORE, {"The cat sleeps."}))).at(0).at("tokens").size() > 3);
-    CHECK_THAT(submit(causal, HS_SCORE, {"a"}, {}, &targets).message, Contains("leave the targets NULL"));
+    CHECK_THAT(submit(causal, HS_SCORE, {"a"}, {}, &targets).message, Contains("leave the targets out"));
 }
 
 TEST_CASE("kinds are refused where they do not suit") {

@@ -39,6 +39,12 @@ def test_kinds_of_errors() -> None:
         (lambda model: model.translate("A", beam=float("nan")), hs.InvalidError, "nan"),
         (lambda model: model.translate("A", stop=object()), hs.InvalidError, "stop"),
         (lambda model: model.translate("A", stop=""), hs.InvalidError, "not empty"),
+        (
+            lambda model: model.edit(hs.off("cross", 1, 1)).translate("A", n_best=2),
+            hs.InvalidError,
+            r"nothing to attention\(\): it is for translate\(\), complete\(\)$",
+        ),
+        (lambda model: model.score("A"), hs.InvalidError, r"^score\(\) of a translation model needs targets"),
         (lambda model: model.translate("A", one_by_one=True), hs.InvalidError, "one_by_one"),
         (lambda model: model.translate("A", source_language="en"), hs.InvalidError, "source language"),
         (lambda model: model.translate("A", errors="ignore"), hs.InvalidError, "errors must be"),
