@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_void_p
 from types import TracebackType
@@ -22,6 +23,35 @@ if TYPE_CHECKING:
 _FLOAT32 = 1
 
 
+class _Options:
+    """An hs_options. `key`: types and values, if it has only what cannot change."""
+
+    __slots__ = ("pointer", "key")
+
+    def __init__(self, key: tuple[object, ...] | None) -> None:
+        self.key = key
+        self.pointer = c_void_p(lib.hs_options_new())
+        if not self.pointer:
+            raise MemoryError("no memory for options")
+
+    def __del__(self, free: Any = lib.hs_options_free) -> None:
+        free(self.pointer)
+
+
+# The last one, for the next call with equal options. Who takes it out has it alone, as the library wants it.
+_last: deque[_Options] = deque(maxlen=1)
+_SCALARS = (bool, int, float, str)
+
+
+def _key_of(values: Mapping[str, object]) -> tuple[object, ...] | None:
+    key: list[object] = []
+    for name, value in values.items():
+        if type(value) not in _SCALARS:
+            return None
+        key += name, type(value), value
+    return tuple(key)
+
+
 class NativeOptions:
     """An hs_options for the length of a call; None stands for a key that is not set."""
 
@@ -31,29 +61,32 @@ class NativeOptions:
         patches: Sequence[NativePatch] = (),
         hooks: Sequence[tuple[str, Any]] = (),
     ) -> None:
-        self._values = {key: value for key, value in values.items() if value is not None}
+        self.values = {key: value for key, value in values.items() if value is not None}
         self._patches = patches
         self._hooks = hooks
-        self._pointer: c_void_p | None = None
+        self._options: _Options | None = None
 
     def __enter__(self) -> c_void_p | None:
-        if not self._values and not self._patches and not self._hooks:
+        if not self.values and not self._patches and not self._hooks:
             return None
-        pointer = c_void_p(lib.hs_options_new())
-        if not pointer:
-            raise MemoryError("no memory for options")
-        self._pointer = pointer
-        try:
-            for key, value in self._values.items():
-                _set(pointer, key, value)
-            for patch in self._patches:
-                _patch(pointer, patch)
-            for site, function in self._hooks:
-                check(lib.hs_options_hook, pointer, name_of_site(site), function, None)
-        except BaseException:
-            self.__exit__(None, None, None)
-            raise
-        return pointer
+        key = None if self._patches or self._hooks else _key_of(self.values)
+        if key is not None:
+            try:
+                last = _last.pop()
+            except IndexError:
+                last = None
+            if last is not None and last.key == key:
+                self._options = last
+                return last.pointer
+        made = _Options(key)
+        for name, value in self.values.items():
+            _set(made.pointer, name, value)
+        for patch in self._patches:
+            _patch(made.pointer, patch)
+        for site, function in self._hooks:
+            check(lib.hs_options_hook, made.pointer, name_of_site(site), function, None)
+        self._options = made
+        return made.pointer
 
     def __exit__(
         self,
@@ -61,8 +94,9 @@ class NativeOptions:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        lib.hs_options_free(self._pointer)
-        self._pointer = None
+        used, self._options = self._options, None
+        if used is not None and used.key is not None:
+            _last.append(used)
 
 
 def name_of_site(site: str) -> bytes:

@@ -33,7 +33,7 @@ class Texts:
 
     def __init__(self, texts: Sequence[bytes]) -> None:
         self._bytes = b"".join(texts)
-        start = ctypes.cast(ctypes.c_char_p(self._bytes), c_void_p).value or 0
+        start = c_void_p.from_buffer(ctypes.c_char_p(self._bytes)).value or 0
         words = array("Q")
         for text in texts:
             words.append(start)

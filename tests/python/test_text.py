@@ -6,6 +6,7 @@ import itertools
 import pickle
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -238,3 +239,18 @@ def test_options_of_editors_are_those_of_the_library() -> None:
     for name, (use, own) in uses.items():
         keys = {each.key for each in hs.keys() if use in each.uses}
         assert set(getattr(_keywords, name).__annotations__) == keys - own, name
+
+
+def test_options_are_those_of_the_call(model: hs.Translator) -> None:
+    """The options of the last call are used again if they are equal, and of the same types."""
+    for _ in range(2):
+        assert model.translate("A house.", n_best=1, beam=1).n_best
+        with pytest.raises(hs.InvalidError, match="beam"):
+            model.translate("A house.", n_best=1, beam=True)
+        assert not model.translate("A house.").n_best
+        with pytest.raises(hs.InvalidError, match="n-best"):
+            model.translate("A house.", beam=1, n_best=2)
+    with ThreadPoolExecutor(4) as pool:
+        counts = [1, 2, 3, 3, 2, 1] * 10
+        found = pool.map(lambda count: len(model.translate("A house.", beam=4, n_best=count).n_best), counts)
+        assert list(found) == counts
