@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Callable, TypeVar
 
-from ._errors import ClosedError
+from ._errors import OK, ClosedError
 from ._facts import Facts
 from ._handles import Result
+from ._library import lib
 from ._options import NativeOptions
 from ._reading import answers, json_of, raise_problems
 from ._requests import DETOKENIZE, encoded
+from ._top import tops_of
 
 Found = TypeVar("Found")
 
@@ -68,6 +71,25 @@ class Asking(Facts):
     def _edited(self, options: Mapping[str, Any]) -> dict[str, Any]:
         edits = [each.as_option() for each in self._edits]
         return {**options, "edits": edits} if edits else dict(options)
+
+    def _written(
+        self,
+        result: Result,
+        sources: Sequence[str],
+        problems: Mapping[int, str],
+        convert: Callable[..., Found],
+        unread: Callable[[Result, str], Found],
+        failed: Callable[[str, str], Found],
+        errors: str,
+        side: str,
+    ) -> list[Found]:
+        """Answers of a model that writes pieces of `side`."""
+        if result.asked.get("alternatives"):  # whose names need the open model
+            convert = partial(convert, tops=tops_of(result, lambda ids: self._names(ids, side)))
+        elif len(sources) == 1 and not problems and lib.hs_result_status(result.pointer, 0) == OK:
+            # Among several, one that is kept unread would keep the memory of all.
+            return [unread(result, sources[0])]
+        return self._answers(result, sources, problems, convert, failed, errors)
 
     def _answers(
         self,

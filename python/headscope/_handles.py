@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Mapping
 from ctypes import c_void_p
 from typing import Any, Callable, NoReturn
 
@@ -80,12 +81,13 @@ class Handle(_Held):
 
 
 class Result(_Held):
-    """An hs_result. Results may outlive their request, model and engine, and a fork."""
+    """An hs_result. Results may outlive their request, model and engine, and a fork. `asked`: its options."""
 
-    __slots__ = ("pointer", "__weakref__")
+    __slots__ = ("pointer", "asked", "__weakref__")
 
-    def __init__(self, pointer: c_void_p) -> None:
+    def __init__(self, pointer: c_void_p, asked: Mapping[str, object]) -> None:
         self.pointer = pointer
+        self.asked = asked
 
     def __del__(self, free: Any = lib.hs_result_free) -> None:
         free(self.pointer)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, overload
 
 from . import _requests
@@ -12,12 +11,19 @@ from ._asking import writing_options
 from ._handles import Result
 from ._models import Model
 from ._options import NativeOptions
-from ._reading import check_errors, completion_of, failed_completion, failed_filled, filled_of, only_of
+from ._reading import (
+    check_errors,
+    completion_of,
+    failed_completion,
+    failed_filled,
+    filled_of,
+    only_of,
+    unread_completion,
+)
 from ._requests import Request, encoded, inputs_of, listed
 from ._results import Candidate, Completion, Filled
 from ._run import candidates_of
 from ._streams import AsyncStream, Stream
-from ._top import tops_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -174,8 +180,9 @@ class LanguageModel(Model):
         return request, lambda result: self._read(result, prompts, problems, "raise")[0]
 
     def _read(self, result: Result, prompts: list[str], problems: Mapping[int, str], errors: str) -> list[Completion]:
-        convert = partial(completion_of, tops=tops_of(result, lambda ids: self._names(ids, "source")))
-        return self._answers(result, prompts, problems, convert, failed_completion, errors)
+        return self._written(
+            result, prompts, problems, completion_of, unread_completion, failed_completion, errors, "source"
+        )
 
 
 def _ids_of(prompt: object) -> str:

@@ -6,19 +6,19 @@ import ctypes
 import json
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_double, c_int32, c_int64
-from typing import TYPE_CHECKING, Any, Callable, TypeVar
+from functools import partial
+from typing import Any, Callable, TypeVar
 
 from ._errors import INVALID, Error, InvalidError, error_of
 from ._handles import Result
-from ._library import given, lib, new_array, take
-from ._results import Candidate, Completion, Filled, Piece, Score, Translation
-
-if TYPE_CHECKING:
-    from ._top import Tops
+from ._library import given, lib, new_array, take, text_at
+from ._results import Candidate, Completion, Filled, Piece, Score, Translation, unread
 
 _TYPES: dict[int, type[Any]] = {1: ctypes.c_float, 2: c_double, 3: c_int32, 4: c_int64}
 
 Answer = TypeVar("Answer")
+# Of an input and a choice: the candidates of each token, best first.
+Tops = Callable[[int, int], tuple[tuple[Candidate, ...], ...]]
 
 
 def json_of(result: Result) -> list[dict[str, Any]]:
@@ -51,7 +51,14 @@ def _log_probabilities(result: Result, input: int, choice: int) -> tuple[float, 
 _NAN = float("nan")
 
 
-def translation_of(result: Result, input: int, json: Mapping[str, Any], source: str, tops: Tops) -> Translation:
+def no_tops(_input: int, _choice: int) -> tuple[tuple[Candidate, ...], ...]:
+    """Without the option "alternatives"."""
+    return ()
+
+
+def translation_of(
+    result: Result, input: int, json: Mapping[str, Any], source: str, tops: Tops = no_tops
+) -> Translation:
     def one(choice: int, each: Mapping[str, Any], **more: Any) -> Translation:
         return Translation(
             source,
@@ -73,11 +80,18 @@ def translation_of(result: Result, input: int, json: Mapping[str, Any], source: 
     return one(0, json, n_best=n_best, sentences=json.get("sentences", 0), remark=json.get("remark", ""))
 
 
+def unread_translation(result: Result, source: str) -> Translation:
+    """Of the only input, which has no problem."""
+    text = text_at(lib.hs_result_text(result.pointer, 0, 0))
+    read = partial(_only, result, translation_of, source)
+    return unread(Translation, read, source=source, text=text, problem="")
+
+
 def failed_translation(source: str, problem: str) -> Translation:
     return Translation(source, "", _NAN, _NAN, (), (), (), problem=problem)
 
 
-def completion_of(result: Result, input: int, json: Mapping[str, Any], prompt: str, tops: Tops) -> Completion:
+def completion_of(result: Result, input: int, json: Mapping[str, Any], prompt: str, tops: Tops = no_tops) -> Completion:
     def one(choice: int, each: Mapping[str, Any], **more: Any) -> Completion:
         return Completion(
             prompt,
@@ -94,6 +108,17 @@ def completion_of(result: Result, input: int, json: Mapping[str, Any], prompt: s
     if json.get("problem"):
         return failed_completion(prompt, json["problem"])
     return one(0, json, n_best=tuple(one(i, each) for i, each in enumerate(json.get("n_best", ()))))
+
+
+def unread_completion(result: Result, prompt: str) -> Completion:
+    """Of the only input, which has no problem."""
+    text = text_at(lib.hs_result_text(result.pointer, 0, 0))
+    read = partial(_only, result, completion_of, prompt)
+    return unread(Completion, read, prompt=prompt, text=text, problem="")
+
+
+def _only(result: Result, convert: Callable[[Result, int, Mapping[str, Any], str], Answer], source: str) -> Answer:
+    return convert(result, 0, json_of(result)[0], source)
 
 
 def failed_completion(prompt: str, problem: str) -> Completion:

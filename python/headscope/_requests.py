@@ -91,7 +91,9 @@ class Request:
         self._fate = _Fate(keep)
         texts = Texts(inputs)
         to = Texts(targets) if targets is not None else None
-        with options or NativeOptions({}) as chosen, model as pointer:
+        options = options or NativeOptions({})
+        self._asked = options.values
+        with options as chosen, model as pointer:
             request = given(
                 lib.hs_submit,
                 pointer,
@@ -119,7 +121,7 @@ class Request:
         self._fate.ended = True
         if status != 0:
             raise failure(status, error)
-        return Result(place)
+        return Result(place, self._asked)
 
     async def wait_async(self) -> Result:
         """The same, without a thread that waits. Cancelling the task cancels the request."""

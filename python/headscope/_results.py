@@ -2,11 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, Callable, TypeVar
+
+Answer = TypeVar("Answer", bound="Unread")
 
 
+class Unread:
+    """An answer whose fields may be read later: those that are not there, all at once, when one is first asked for."""
+
+    __slots__ = ("_read",)
+    _read: Callable[[], Any] | None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copy."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+
+
+class _Field:
+    """Reads a field that is not there. Those that are there come before it."""
+
+    def __init__(self, name: str, default: object) -> None:
+        self._name = name
+        self._default = default
+
+    def __get__(self, answer: Unread | None, owner: type[Unread]) -> Any:
+        if answer is None:
+            if self._default is MISSING:
+                raise AttributeError(f"type object {owner.__name__!r} has no attribute {self._name!r}")
+            return self._default
+        read = answer._read
+        own = vars(answer)
+        if read is not None:
+            # Threads that do this at a time all get the objects of the first.
+            for name, value in vars(read()).items():
+                own.setdefault(name, value)
+            object.__setattr__(answer, "_read", None)
+        return own[self._name]
+
+
+def unread(form: type[Answer], read: Callable[[], Answer], **known: object) -> Answer:
+    """An answer with the fields that are `known`. `read` gives an equal one with all."""
+    found = form.__new__(form)
+    vars(found).update(known)
+    object.__setattr__(found, "_read", read)  # of a frozen class
+    return found
+
+
+def _may_be_unread(cls: type[Answer]) -> type[Answer]:
+    for each in fields(cls):  # type: ignore[arg-type]
+        setattr(cls, each.name, _Field(each.name, each.default))
+    return cls
+
+
+@_may_be_unread
 @dataclass(frozen=True)
-class Translation:
+class Translation(Unread):
     """A translation of a line.
 
     source: the line. text: its translation; empty if there is a `problem`.
@@ -42,8 +93,9 @@ class Translation:
         return self.text
 
 
+@_may_be_unread
 @dataclass(frozen=True)
-class Completion:
+class Completion(Unread):
     """A continuation of a prompt.
 
     text: what the model wrote after `prompt`. log_probability: natural logarithm, the sum of token_log_probabilities.

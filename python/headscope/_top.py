@@ -7,16 +7,14 @@ from typing import Callable
 
 from ._handles import Result
 from ._library import lib
-from ._reading import numbers
+from ._reading import Tops, numbers
 from ._results import Candidate
 
-# Of an input and a choice: the candidates of each token, best first.
-Tops = Callable[[int, int], tuple[tuple[Candidate, ...], ...]]
 Chances = list[list[tuple[int, float]]]
 
 
 def tops_of(result: Result, name: Callable[[list[int]], Mapping[int, str]]) -> Tops:
-    """Of the option "alternatives"; empty without it. `name` gives the pieces of ids, and is asked once."""
+    """Of a result of the option "alternatives". `name` gives the pieces of ids, and is asked once."""
     found: dict[tuple[int, int], Chances] = {}
     for input in range(lib.hs_result_count(result.pointer)):
         for choice in range(lib.hs_result_choices(result.pointer, input)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, overload
 
 from . import _requests
@@ -13,11 +12,10 @@ from ._errors import Error, UnsupportedError
 from ._handles import Result
 from ._models import Model
 from ._options import NativeOptions
-from ._reading import check_errors, error_for, failed_translation, numbers, translation_of
+from ._reading import check_errors, error_for, failed_translation, numbers, translation_of, unread_translation
 from ._requests import Request, encoded, inputs_of, listed
 from ._results import Translation
 from ._streams import AsyncStream, Stream
-from ._top import tops_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -152,10 +150,11 @@ class Translator(Model):
         return request, lambda result: self._read(result, lines, problems, "raise")[0]
 
     def _read(self, result: Result, lines: list[str], problems: Mapping[int, str], errors: str) -> list[Translation]:
-        convert = _edited_translation
-        if not self._edits:
-            convert = partial(translation_of, tops=tops_of(result, lambda ids: self._names(ids, "target")))
-        return self._answers(result, lines, problems, convert, failed_translation, errors)
+        if self._edits:
+            return self._answers(result, lines, problems, _edited_translation, failed_translation, errors)
+        return self._written(
+            result, lines, problems, translation_of, unread_translation, failed_translation, errors, "target"
+        )
 
 
 def _raising(found: Iterator[Translation | Error], ordered: bool) -> Iterator[Translation]:
