@@ -1,5 +1,6 @@
 #include "backends/cpu/f16.h"
 
+#include "backends/cpu/processor.h"
 #include "tensor/dtype.h"
 
 #if defined(__x86_64__)
@@ -44,9 +45,7 @@ __attribute__((target("avx512f,avx512vl,f16c"))) void widen_sixteens(const std::
 void widen_f16(const std::uint16_t* from, std::int64_t count, float* to) {
 #if defined(__x86_64__)
     // clang 14 cannot test for F16C, which every processor with AVX2 has (both belong to x86-64-v3).
-    static const auto widen = __builtin_cpu_supports("avx512vl") ? widen_sixteens
-                              : __builtin_cpu_supports("avx2")   ? widen_eights
-                                                                 : widen_plainly;
+    static const auto widen = has_many_registers() ? widen_sixteens : has_avx2() ? widen_eights : widen_plainly;
     widen(from, count, to);
 #else
     widen_plainly(from, count, to);

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/products.h"
+#include "backends/cpu/processor.h"
 #include "backends/cpu/thread_pool.h"
 #include "support/check.h"
 
@@ -41,10 +41,7 @@ std::string products_library() {
 
 const char* vector_instructions() {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
-        return "AVX-512";
-    }
-    return __builtin_cpu_supports("avx2") ? "AVX2" : "SSE2";
+    return cpu::has_many_registers() ? "AVX-512" : cpu::has_avx2() ? "AVX2" : "SSE2";
 #else
     return "those of the compiler's target";
 #endif
@@ -75,6 +72,7 @@ DeviceInfo describe_cpu(const CpuOptions& options) {
     DeviceInfo info = describe_machine();
     info.id = "cpu";
     info.backend = "cpu";
+    info.lends = true;
     info.driver = products_library();
     info.length_multiple = 1;
     info.trains_faster_in_bf16 = cpu::has_bf16_products();

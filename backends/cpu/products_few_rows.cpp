@@ -5,6 +5,7 @@
 
 #include "backends/cpu/clones.h"
 #include "backends/cpu/lanes.h"
+#include "backends/cpu/processor.h"
 #include "backends/cpu/products.h"
 #include "support/check.h"
 
@@ -134,14 +135,6 @@ HEADSCOPE_CLONES void with_few_registers(const OneProduct& p, std::int64_t begin
 }
 
 }  // namespace
-
-bool has_many_registers() {
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f") != 0;
-#else
-    return true;
-#endif
-}
 
 void multiply_few_rows(ThreadPool& pool, const Product& product) {
     HEADSCOPE_CHECK(!product.transpose_a && product.transpose_b && product.compute == Compute::F32,

@@ -6,10 +6,7 @@
 
 #if defined(__x86_64__) && defined(__linux__)
 
-#include <cpuid.h>
 #include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -38,24 +35,6 @@ struct alignas(kBytes) TileConfiguration {
     std::uint8_t rows[16] = {};
 };
 static_assert(sizeof(TileConfiguration) == kBytes);
-
-bool processor_has_tiles() {
-    unsigned a = 0;
-    unsigned b = 0;
-    unsigned c = 0;
-    unsigned d = 0;
-    constexpr unsigned kTileBit = 1U << 24U;
-    constexpr unsigned kInt8Bit = 1U << 25U;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kTileBit) != 0 && (d & kInt8Bit) != 0 &&
-           __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512bw") != 0;
-}
-
-// Linux needs eight KiB more for each thread from here on, and requires this request.
-bool kernel_grants_tiles() {
-    constexpr long kRequestPermission = 0x1023;
-    constexpr long kTileData = 18;
-    return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-}
 
 // One step of the product.
 struct Block {
@@ -153,11 +132,6 @@ ReadableColumns readable_columns(const OperandsI8& p, std::int64_t column, std::
 
 }  // namespace
 
-bool has_tiles() {
-    static const bool has = processor_has_tiles() && kernel_grants_tiles();
-    return has;
-}
-
 HEADSCOPE_TILES void columns_in_tiles(const OperandsI8& p, const std::int8_t* panels, std::int64_t begin,
                                       std::int64_t end) {
     thread_local std::vector<std::int8_t> copy;
@@ -186,10 +160,6 @@ HEADSCOPE_TILES void columns_in_tiles(const OperandsI8& p, const std::int8_t* pa
 #include "support/check.h"
 
 namespace headscope::cpu {
-
-bool has_tiles() {
-    return false;
-}
 
 void columns_in_tiles(const OperandsI8& /*p*/, const std::int8_t* /*panels*/, std::int64_t /*begin*/,
                       std::int64_t /*end*/) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/cpu/clones.h"
+#include "backends/cpu/processor.h"
 #include "backends/cpu/products.h"
 #include "backends/cpu/row_math.h"
 #include "support/check.h"
@@ -271,14 +272,6 @@ void multiply_piece(ThreadPool& pool, const Piece<float>& piece, Compute compute
 }
 
 }  // namespace
-
-bool has_bf16_products() {
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512bf16") != 0;
-#else
-    return false;
-#endif
-}
 
 void multiply_large(ThreadPool& pool, const Product& product) {
     const std::int64_t items = product.outer * product.inner;

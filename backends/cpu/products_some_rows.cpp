@@ -6,6 +6,7 @@
 
 #include "backends/cpu/clones.h"
 #include "backends/cpu/lanes.h"
+#include "backends/cpu/processor.h"
 #include "backends/cpu/products.h"
 #include "backends/cpu/row_panels.h"
 #include "support/check.h"
