@@ -12,11 +12,34 @@ namespace {
 // How long a waiting thread spins. The gap between two ops of a pass is a few microseconds.
 constexpr std::chrono::microseconds kSpin{30};
 
-// Returns when `value` is no longer `old`: spins for kSpin, then sleeps in the kernel.
+void pause_briefly() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+// Returns when `value` is no longer `old`: spins for kSpin, then sleeps in the kernel. Reads the clock in few turns:
+// the processor's other thread may need the time.
 void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
-    const auto end = std::chrono::steady_clock::now() + kSpin;
-    while (value.load(std::memory_order_acquire) == old) {
-        if (std::chrono::steady_clock::now() > end) {
+    using Clock = std::chrono::steady_clock;
+    constexpr int kTurns = 64;
+    const auto spins = [&] {
+        for (int turn = 0; turn < kTurns; ++turn) {
+            if (value.load(std::memory_order_acquire) != old) {
+                return false;
+            }
+            pause_briefly();
+        }
+        return true;
+    };
+    if (!spins()) {
+        return;
+    }
+    const Clock::time_point end = Clock::now() + kSpin;
+    while (spins()) {
+        if (Clock::now() > end) {
             value.wait(old, std::memory_order_acquire);
         }
     }
