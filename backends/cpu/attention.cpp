@@ -9,6 +9,7 @@
 #include "backends/cpu/allowed_keys.h"
 #include "backends/cpu/block_attention.h"
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/head_attention.h"
 #include "backends/cpu/query.h"
 #include "backends/cpu/row_math.h"
 #include "backends/cpu/softmax_rows.h"
@@ -176,14 +177,47 @@ void CpuBackend::run(const MaskKeys& op) {
                      });
 }
 
-// A few queries (decoding) go key by key over the cache in place, only over allowed keys; for more, products are
+namespace {
+
+// Whole heads, for some queries and keys, such as a sentence's.
+void attend_by_heads(ThreadPool& pool, const Attention& op) {
+    const View4<const float> q(op.q);
+    const View4<const float> k(op.k);
+    const View4<const float> v(op.v);
+    const View4<float> out(op.out);
+    const AllowedKeys allowed(op.mask, q.size[2], k.size[2]);
+    const std::int64_t of_group = heads_of_group(op);
+    const std::int64_t each = std::max<std::int64_t>(1, q.size[2] * k.size[2] * (q.size[3] + v.size[3]));
+    const auto rows_of = [](const View4<const float>& x, std::int64_t b, std::int64_t h) {
+        return HeadRows{x.row(b, h, 0), x.step[2], x.size[2], x.size[3]};
+    };
+    pool.for_ranges(q.size[0] * q.size[1], 4 * kWorthAThread / each, [&](std::int64_t begin, std::int64_t end) {
+        HeadAttention head;
+        for (std::int64_t item = begin; item < end; ++item) {
+            const std::int64_t b = item / q.size[1];
+            const std::int64_t h = item % q.size[1];
+            head.run(rows_of(q, b, h), rows_of(k, b, h / of_group), rows_of(v, b, h / of_group), allowed, b, op.scale,
+                     out.row(b, h, 0), out.step[2]);
+        }
+    });
+}
+
+}  // namespace
+
+// A few queries (decoding) go key by key over the cache in place, only over allowed keys; for very many, products are
 // faster. The heads of a group follow each other, so that all but the first find its keys in the processor's cache.
 void CpuBackend::run(const Attention& op) {
     constexpr std::int64_t kFewQueries = 4;
+    constexpr std::int64_t kSomeKeys = 64;
     const View4<const float> q(op.q);
     const bool named = op.key_rows.defined();
     if (q.size[2] > kFewQueries && !named && goes_by_blocks(op)) {
         attend_in_blocks(pool_, op);
+        return;
+    }
+    if (q.size[2] > kFewQueries && !named && op.k.dim(2) <= kSomeKeys && op.dropout.rate == 0.0F &&
+        op.compute == Compute::F32) {
+        attend_by_heads(pool_, op);
         return;
     }
     if (q.size[2] > kFewQueries || op.dropout.rate > 0.0F) {
@@ -213,16 +247,14 @@ void CpuBackend::run(const Attention& op) {
         }
     };
     pool_.for_ranges(q.size[0] * q.size[1], 4 * kWorthAThread / each, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<float> weights(static_cast<std::size_t>(k.size[2]));
+        std::vector<float> scratch(static_cast<std::size_t>(scratch_of(k.size[2])));
         for (std::int64_t item = begin; item < end; ++item) {
             const std::int64_t b = item / q.size[1];
             const std::int64_t h = item % q.size[1];
             for (std::int64_t i = 0; i < q.size[2]; ++i) {
                 const Keys own = allowed(b, i);
                 with_rows(b, h, own, [&](const auto& keys, const auto& values) {
-                    scores_of(q.row(b, h, i), keys, op.scale, weights.data());
-                    softmax_row(weights.data(), weights.data(), own.count());
-                    weighted_sum(weights.data(), values, out.row(b, h, i));
+                    attend(q.row(b, h, i), keys, values, op.scale, scratch.data(), out.row(b, h, i));
                 });
             }
         }

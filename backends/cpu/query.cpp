@@ -5,6 +5,7 @@
 
 #include "backends/cpu/clones.h"
 #include "backends/cpu/lanes.h"
+#include "backends/cpu/softmax_lanes.h"
 
 namespace headscope::cpu {
 
@@ -18,13 +19,16 @@ HEADSCOPE_INLINE const HeadRows& sizes_of(const NamedRows& rows) {
     return rows.first;
 }
 
+constexpr std::int64_t kKeys = 4;  // at a time
+
+// sums[j] += the products of columns [x, x + 16) with key first + j; missing keys repeat the last one.
 template <bool whole, class Rows>
 HEADSCOPE_INLINE void multiply_add(const float* query, const Rows& keys, std::int64_t first, std::int64_t x,
-                                   Lanes (&sums)[kLanes]) {
+                                   Lanes* sums) {
     const HeadRows& sizes = sizes_of(keys);
     Lanes q;
     load<whole>(query + x, sizes.depth - x, q);
-    for (std::int64_t j = 0; j < kLanes; ++j) {
+    for (std::int64_t j = 0; j < kKeys; ++j) {
         const float* row = keys.row(std::min(first + j, sizes.count - 1));
         Lanes k;
         load<whole>(row + x, sizes.depth - x, k);
@@ -77,25 +81,33 @@ HEADSCOPE_INLINE void sum_columns(const float* weights, const Rows& values, std:
     }
 }
 
+// Scores of the keys, and minus infinity up to a multiple of 16. Returns the largest.
 template <class Rows>
-HEADSCOPE_INLINE void all_scores(const float* query, const Rows& keys, float scale, float* scores) {
+HEADSCOPE_INLINE float all_scores(const float* query, const Rows& keys, float scale, float* scores) {
     const HeadRows& sizes = sizes_of(keys);
+    Lanes largest = Lanes{} + kMinusInfinity;
     for (std::int64_t first = 0; first < sizes.count; first += kLanes) {
+        const std::int64_t count = std::min(kLanes, sizes.count - first);
         Lanes sums[kLanes] = {};
-        std::int64_t x = 0;
-        for (; x + kLanes <= sizes.depth; x += kLanes) {
-            multiply_add<true>(query, keys, first, x, sums);
-        }
-        if (x < sizes.depth) {
-            multiply_add<false>(query, keys, first, x, sums);
+        for (std::int64_t j = 0; j < count; j += kKeys) {
+            std::int64_t x = 0;
+            for (; x + kLanes <= sizes.depth; x += kLanes) {
+                multiply_add<true>(query, keys, first + j, x, sums + j);
+            }
+            if (x < sizes.depth) {
+                multiply_add<false>(query, keys, first + j, x, sums + j);
+            }
         }
         Lanes totals;
         totals_of(sums, totals);
-        const std::int64_t width = std::min(kLanes, sizes.count - first);
-        for (std::int64_t j = 0; j < width; ++j) {
-            scores[first + j] = scale * totals[j];
+        totals *= scale;
+        if (count < kLanes) {
+            totals = kLaneNumbers < static_cast<std::int32_t>(count) ? totals : Lanes{} + kMinusInfinity;
         }
+        take_larger(totals, largest);
+        std::memcpy(scores + first, &totals, sizeof(totals));
     }
+    return largest_lane(largest);
 }
 
 template <class Rows>
@@ -113,22 +125,24 @@ HEADSCOPE_INLINE void whole_sum(const float* weights, const Rows& values, float*
     }
 }
 
+template <class Rows>
+HEADSCOPE_INLINE void attend_to(const float* query, const Rows& keys, const Rows& values, float scale, float* scratch,
+                                float* out) {
+    const float largest = all_scores(query, keys, scale, scratch);
+    softmax_lanes(scratch, sizes_of(keys).count, largest);
+    whole_sum(scratch, values, out);
+}
+
 }  // namespace
 
-HEADSCOPE_CLONES void scores_of(const float* query, const HeadRows& keys, float scale, float* scores) {
-    all_scores(query, keys, scale, scores);
+HEADSCOPE_CLONES void attend(const float* query, const HeadRows& keys, const HeadRows& values, float scale,
+                             float* scratch, float* out) {
+    attend_to(query, keys, values, scale, scratch, out);
 }
 
-HEADSCOPE_CLONES void scores_of(const float* query, const NamedRows& keys, float scale, float* scores) {
-    all_scores(query, keys, scale, scores);
-}
-
-HEADSCOPE_CLONES void weighted_sum(const float* weights, const HeadRows& values, float* out) {
-    whole_sum(weights, values, out);
-}
-
-HEADSCOPE_CLONES void weighted_sum(const float* weights, const NamedRows& values, float* out) {
-    whole_sum(weights, values, out);
+HEADSCOPE_CLONES void attend(const float* query, const NamedRows& keys, const NamedRows& values, float scale,
+                             float* scratch, float* out) {
+    attend_to(query, keys, values, scale, scratch, out);
 }
 
 }  // namespace headscope::cpu

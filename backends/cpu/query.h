@@ -25,12 +25,12 @@ struct NamedRows {
     const float* row(std::int64_t j) const { return first.row(j) + names[j * name_step] * sequence_step; }
 };
 
-// scores[j] = scale * query . keys[j]
-void scores_of(const float* query, const HeadRows& keys, float scale, float* scores);
-void scores_of(const float* query, const NamedRows& keys, float scale, float* scores);
-
-// out = the sum of weights[j] * values[j]
-void weighted_sum(const float* weights, const HeadRows& values, float* out);
-void weighted_sum(const float* weights, const NamedRows& values, float* out);
+// out = softmax(scale * query . keys) . values, with memory for `scratch_of(keys)` numbers.
+constexpr std::int64_t scratch_of(std::int64_t keys) {
+    return (keys + 15) / 16 * 16;
+}
+void attend(const float* query, const HeadRows& keys, const HeadRows& values, float scale, float* scratch, float* out);
+void attend(const float* query, const NamedRows& keys, const NamedRows& values, float scale, float* scratch,
+            float* out);
 
 }  // namespace headscope::cpu
