@@ -1,11 +1,14 @@
 // Rule: values, indices and out are overwritten, and share no memory with an input. Equal logits rank by the smaller
 // index, NaN last. A row's sum is in F32, in an order that the number of classes and the dtype decide.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "backend/ops/search.h"
 #include "backend/row_runs.h"
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/lanes.h"
 #include "backends/cpu/row_math.h"
 
 namespace headscope::cpu {
@@ -19,21 +22,12 @@ struct LogSum {
     float rest;
 };
 
-// NaN is left out of the sum.
-HEADSCOPE_CLONES LogSum log_sum_exp(const float* logits, std::int64_t classes) {
-    const float lowest = std::bit_cast<float>(0xff800000U);  // minus infinity
-    const float largest = largest_of(logits, classes);
-    const float total = sum_over(classes, [&](std::int64_t c) {
-        const float number = logits[c] == logits[c] ? logits[c] : lowest;
-        return exp_fast(number - largest);
-    });
-    return {largest, std::log(total)};
-}
+constexpr std::int64_t kBlock = 4 * kLanes;  // logits
 
-// Whether any of 64 entries is larger.
-HEADSCOPE_CLONES bool any_above(const float* x, float limit) {
+// Whether any of a block is larger.
+HEADSCOPE_INLINE bool any_above(const float* x, float limit) {
     std::int32_t found = 0;
-    for (std::int64_t i = 0; i < 64; ++i) {
+    for (std::int64_t i = 0; i < kBlock; ++i) {
         found |= x[i] > limit ? 1 : 0;
     }
     return found != 0;
@@ -47,6 +41,8 @@ public:
     // Whether only a number larger than limit() can still enter: later indices lose against equal values.
     bool full_of_numbers() const { return count_ == k_ && !std::isnan(values_[count_ - 1]); }
     float limit() const { return values_[count_ - 1]; }
+    // The largest number, or minus infinity.
+    float largest() const { return count_ == 0 || std::isnan(values_[0]) ? kLowest : values_[0]; }
 
     void offer(float value, std::int32_t index) {
         if (count_ == k_ && !above(value, values_[count_ - 1])) {
@@ -68,6 +64,8 @@ public:
         }
     }
 
+    static constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
 private:
     static bool above(float a, float b) { return a > b || (std::isnan(b) && !std::isnan(a)); }
 
@@ -77,19 +75,63 @@ private:
     std::int32_t indices_[LogSoftmaxTopK::kMaxK];
 };
 
-void top_k_row(const float* logits, std::int64_t classes, std::int64_t k, float* values, std::int32_t* indices) {
-    constexpr std::int64_t kBlock = 64;
-    Best best(k);
-    for (std::int64_t begin = 0; begin < classes; begin += kBlock) {
-        const std::int64_t end = std::min(classes, begin + kBlock);
-        if (end - begin == kBlock && best.full_of_numbers() && !any_above(logits + begin, best.limit())) {
-            continue;
-        }
-        for (std::int64_t c = begin; c < end; ++c) {
-            best.offer(logits[c], static_cast<std::int32_t>(c));
+// The sum of e^(logit - largest) so far, where the largest may grow. NaN is left out.
+class GrowingSum {
+public:
+    HEADSCOPE_INLINE void grow(float largest) {
+        if (largest > largest_) {
+            Lanes factor = Lanes{} + (largest_ - largest);
+            exp_below(factor);
+            sum_ *= factor;
+            largest_ = largest;
         }
     }
-    best.write(log_sum_exp(logits, classes), values, indices);
+    HEADSCOPE_INLINE void add(const float* block) {
+        if (largest_ == Best::kLowest) {
+            return;
+        }
+        for (std::int64_t i = 0; i < kBlock; i += kLanes) {
+            Lanes logits;
+            std::memcpy(&logits, block + i, sizeof(logits));
+            logits = logits == logits ? logits - largest_ : Lanes{} + Best::kLowest;
+            exp_below(logits);
+            sum_ += logits;
+        }
+    }
+    // NaN if there was no number above minus infinity.
+    HEADSCOPE_INLINE LogSum log() const {
+        return {largest_,
+                largest_ == Best::kLowest ? std::numeric_limits<float>::quiet_NaN() : std::log(total_lane(sum_))};
+    }
+
+private:
+    float largest_ = Best::kLowest;
+    Lanes sum_ = {};
+};
+
+// Reads the logits once.
+HEADSCOPE_CLONES void top_k_row(const float* logits, std::int64_t classes, std::int64_t k, float* values,
+                                std::int32_t* indices) {
+    Best best(k);
+    GrowingSum sum;
+    for (std::int64_t begin = 0; begin < classes; begin += kBlock) {
+        const std::int64_t count = std::min(classes - begin, kBlock);
+        const float* block = logits + begin;
+        float rest[kBlock];
+        if (count < kBlock) {
+            std::copy_n(block, count, rest);
+            std::fill(rest + count, rest + kBlock, Best::kLowest);
+            block = rest;
+        }
+        if (!best.full_of_numbers() || any_above(block, best.limit())) {
+            for (std::int64_t c = 0; c < count; ++c) {
+                best.offer(block[c], static_cast<std::int32_t>(begin + c));
+            }
+            sum.grow(best.largest());
+        }
+        sum.add(block);
+    }
+    best.write(sum.log(), values, indices);
 }
 
 }  // namespace
