@@ -16,6 +16,10 @@ public:
 
     Support support(OpId op, DType dtype) const override;
     Support products(Compute compute) const override;
+    // In panels, unless tile registers multiply rows faster.
+    Tensor pack(const Tensor& weight) override;
+    void upload(const Tensor& to, const void* from, std::size_t bytes) override;
+    void download(const Tensor& from, void* to, std::size_t bytes) override;
     Support key_rows(std::int64_t /*depth*/) const override { return {}; }
     int threads() const { return pool_.size(); }
 
@@ -23,10 +27,13 @@ public:
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
     HEADSCOPE_CORE_OPS(HEADSCOPE_DECLARE)
 #undef HEADSCOPE_DECLARE
+    void run(const Linear& op) override;
     void run(const Attention& op) override;
     void run(const AttentionBackward& op) override;
 
 private:
+    Tensor in_rows(const Tensor& weight);  // a copy
+
     ThreadPool pool_;
 };
 

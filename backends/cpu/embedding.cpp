@@ -8,6 +8,7 @@
 #include "backends/cpu/clones.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/f16.h"
+#include "backends/cpu/weight_panels.h"
 
 namespace headscope::cpu {
 
@@ -44,7 +45,7 @@ HEADSCOPE_CLONES void widen_row(const std::int8_t* entry, float* to, std::int64_
 class TableRows {
 public:
     explicit TableRows(const Embed& op)
-        : dtype_(op.table.dtype),
+        : table_(op.table),
           columns_(op.table.dim(1)),
           bytes_(first_byte(op.table)),
           scales_(data_of<const float>(op.table_scales)) {}
@@ -55,11 +56,15 @@ public:
             std::fill_n(wide, columns_, 0.0F);
             return wide;
         }
-        const std::byte* from = bytes_ + row * columns_ * static_cast<std::int64_t>(size_of(dtype_));
-        if (dtype_ == DType::F32) {
+        if (table_.layout == WeightLayout::Panels) {
+            row_of_panels(table_, row, wide);
+            return wide;
+        }
+        const std::byte* from = bytes_ + row * columns_ * static_cast<std::int64_t>(size_of(table_.dtype));
+        if (table_.dtype == DType::F32) {
             return reinterpret_cast<const float*>(from);
         }
-        if (dtype_ == DType::I8) {
+        if (table_.dtype == DType::I8) {
             widen_row(reinterpret_cast<const std::int8_t*>(from), wide, columns_);
         } else {
             widen_f16(reinterpret_cast<const std::uint16_t*>(from), columns_, wide);
@@ -69,7 +74,7 @@ public:
     float scale(std::int64_t row) const { return scales_ == nullptr || row == Embed::kNoToken ? 1.0F : scales_[row]; }
 
 private:
-    DType dtype_;
+    const Tensor& table_;
     std::int64_t columns_;
     const std::byte* bytes_;
     const float* scales_;
@@ -88,7 +93,9 @@ void CpuBackend::run(const Embed& op) {
     const std::int64_t first = scalar_of(op.first, 0);
     const bool placed = !op.positions.defined() || (first >= 0 && first + length <= op.positions.dim(0));
     if (!placed || !all_exist(ids, rows, op.table.dim(0))) {
-        CpuReference<float>::run(op);  // writes NaN for an id or position out of range
+        Embed plain = op;
+        plain.table = op.table.layout == WeightLayout::Panels ? in_rows(op.table) : op.table;
+        CpuReference<float>::run(plain);  // writes NaN for an id or position out of range
         return;
     }
     const std::int64_t d_model = op.table.dim(1);

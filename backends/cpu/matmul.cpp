@@ -14,21 +14,34 @@ MatrixBatch batch_of(const Tensor& tensor) {
     return {view.data, view.size[2] > 1 ? view.step[2] : view.size[3], view.step[0], view.step[1]};
 }
 
+// x . weight^T for weights that are not rows of floats.
+StoredProduct stored_product(const Tensor& x, const Tensor& weight, const Tensor& scales, const Tensor& out) {
+    return {.a = data_of<float>(x),
+            .a_step = x.stride(0),
+            .b = weight,
+            .scales = data_of<float>(scales),
+            .out = data_of<float>(out),
+            .out_step = out.stride(0),
+            .m = out.dim(0),
+            .n = out.dim(1),
+            .k = x.dim(1)};
+}
+
 }  // namespace
 
 void CpuBackend::run(const Matmul& op) {
-    if (op.b.dtype != DType::F32) {
-        multiply_narrow(pool_, {.a = data_of<float>(op.a),
-                                .a_step = op.a.stride(0),
-                                .b = op.b,
-                                .scales = data_of<float>(op.b_scales),
-                                .out = data_of<float>(op.out),
-                                .out_step = op.out.stride(0),
-                                .m = op.out.dim(0),
-                                .n = op.out.dim(1),
-                                .k = op.a.dim(1),
-                                .alpha = op.alpha,
-                                .beta = op.beta});
+    const bool in_panels = op.b.layout == WeightLayout::Panels;
+    if (in_panels && (op.transpose_a || !op.transpose_b || op.compute != Compute::F32)) {
+        Matmul plain = op;
+        plain.b = in_rows(op.b);
+        run(plain);
+        return;
+    }
+    if (in_panels || op.b.dtype != DType::F32) {
+        StoredProduct product = stored_product(op.a, op.b, op.b_scales, op.out);
+        product.alpha = op.alpha;
+        product.beta = op.beta;
+        multiply_stored(pool_, product);
         return;
     }
     if (op.compute == Compute::F16 || op.compute == Compute::TF32) {
@@ -53,6 +66,18 @@ void CpuBackend::run(const Matmul& op) {
                             .alpha = op.alpha,
                             .beta = op.beta,
                             .compute = op.compute});
+}
+
+void CpuBackend::run(const Linear& op) {
+    const bool fuses = op.activation == Activation::None || op.activation == Activation::Relu;
+    if (op.weight.layout != WeightLayout::Panels || op.compute != Compute::F32 || !fuses) {
+        Backend::run(op);
+        return;
+    }
+    StoredProduct product = stored_product(op.x, op.weight, op.weight_scales, op.y);
+    product.bias = data_of<float>(op.bias);
+    product.relu = op.activation == Activation::Relu;
+    multiply_stored(pool_, product);
 }
 
 }  // namespace headscope::cpu

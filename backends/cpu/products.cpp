@@ -1,5 +1,7 @@
 #include "backends/cpu/products.h"
 
+#include "backends/cpu/panel_products.h"
+
 namespace headscope::cpu {
 
 namespace {
@@ -72,14 +74,15 @@ void multiply(ThreadPool& pool, const Product& product) {
     }
 }
 
-void multiply_narrow(ThreadPool& pool, const NarrowProduct& product) {
+void multiply_stored(ThreadPool& pool, const StoredProduct& product) {
     if (product.m == 0 || product.n == 0) {
         return;
     }
+    const bool in_panels = product.b.layout == WeightLayout::Panels;
     if (product.b.dtype == DType::I8) {
-        multiply_i8(pool, product);
+        in_panels ? multiply_panels_i8(pool, product) : multiply_i8(pool, product);
     } else {
-        multiply_f16(pool, product);
+        (in_panels ? multiply_panels : multiply_f16)(pool, product);
     }
 }
 

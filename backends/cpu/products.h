@@ -42,8 +42,8 @@ struct OneProduct {
 };
 OneProduct one_of(const Product& product, std::int64_t outer, std::int64_t inner);
 
-// The same for a single a . b^T with weights b [n, k] in F16 or I8.
-struct NarrowProduct {
+// The same for a single a . b^T with weights b [n, k], in F16, in I8 or in panels.
+struct StoredProduct {
     const float* a = nullptr;
     std::int64_t a_step = 0;
     Tensor b;
@@ -52,17 +52,14 @@ struct NarrowProduct {
     std::int64_t out_step = 0;
     std::int64_t m = 0, n = 0, k = 0;
     float alpha = 1.0F, beta = 0.0F;
+    // For weights in panels: [n], added to the sums, or null; then negative results become 0.
+    const float* bias = nullptr;
+    bool relu = false;
 };
 
 // Results depend neither on timing nor on the number of threads: the same product gives the same bits.
 void multiply(ThreadPool& pool, const Product& product);
-void multiply_narrow(ThreadPool& pool, const NarrowProduct& product);
-
-// Whether the processor has 32 registers of 16 floats.
-bool has_many_registers();
-
-// Whether BF16 products use the processor's BF16 instructions (else operands are rounded and multiplied in float).
-bool has_bf16_products();
+void multiply_stored(ThreadPool& pool, const StoredProduct& product);
 
 // One F32 product (outer and inner are 1) on this thread alone, for kernels that share their work themselves.
 void multiply_alone(const Product& product);
@@ -72,9 +69,9 @@ void multiply_large(ThreadPool& pool, const Product& product);      // oneDNN, s
 void multiply_few_rows(ThreadPool& pool, const Product& product);   // a . b^T in F32: few rows times many weights
 void multiply_some_rows(ThreadPool& pool, const Product& product);  // the same of one product, for dozens of rows
 void multiply_small(ThreadPool& pool, const Product& product);      // many small matrices: whole ones for each thread
-void multiply_f16(ThreadPool& pool, const NarrowProduct& product);  // weights widened, some columns at a time
+void multiply_f16(ThreadPool& pool, const StoredProduct& product);  // weights widened, some columns at a time
 // Integers. `best`: the last that the processor has and the shape is for; the bits are the same.
-enum class IntegerWay : std::uint8_t { Plain, Fours, Tiles };  // four a lane (VNNI); tile registers (AMX)
-void multiply_i8(ThreadPool& pool, const NarrowProduct& product, IntegerWay best = IntegerWay::Tiles);
+enum class IntegerWay : std::uint8_t { Plain, Fours, Tiles };  // four a lane (AVX2, VNNI); tile registers (AMX)
+void multiply_i8(ThreadPool& pool, const StoredProduct& product, IntegerWay best = IntegerWay::Tiles);
 
 }  // namespace headscope::cpu

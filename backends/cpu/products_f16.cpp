@@ -12,7 +12,7 @@ namespace headscope::cpu {
 namespace {
 
 // Columns [begin, end), at most `at_once` together.
-void multiply_columns(const NarrowProduct& p, std::int64_t begin, std::int64_t end, std::int64_t at_once) {
+void multiply_columns(const StoredProduct& p, std::int64_t begin, std::int64_t end, std::int64_t at_once) {
     thread_local std::vector<float> wide;  // [at_once, k]
     wide.resize(static_cast<std::size_t>(at_once * p.k));
     const auto* b = reinterpret_cast<const std::uint16_t*>(data_of<StoredF16>(p.b));
@@ -37,7 +37,7 @@ void multiply_columns(const NarrowProduct& p, std::int64_t begin, std::int64_t e
 
 }  // namespace
 
-void multiply_f16(ThreadPool& pool, const NarrowProduct& product) {
+void multiply_f16(ThreadPool& pool, const StoredProduct& product) {
     constexpr std::int64_t kFew = 16;  // columns at once for a few rows, for some, and for many
     constexpr std::int64_t kSome = 64;
     constexpr std::int64_t kMany = 256;

@@ -2,18 +2,16 @@
 // same bits. With VNNI one instruction multiplies and adds 64 pairs; it needs one unsigned side, so 128 is added to the
 // weights, and 128 times the sum of a's row is subtracted.
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <vector>
 
-#include "backend/quantisation.h"
 #include "backends/cpu/clones.h"
 #include "backends/cpu/lanes.h"
 #include "backends/cpu/memory/view.h"
+#include "backends/cpu/processor.h"
 #include "backends/cpu/products.h"
 #include "backends/cpu/products_i8.h"
+#include "backends/cpu/rounded_rows.h"
 #include "backends/cpu/row_panels.h"
 
 #if defined(__x86_64__)
@@ -23,70 +21,6 @@
 namespace headscope::cpu {
 
 namespace {
-
-// a as integers.
-struct QuantisedRows {
-    std::int64_t step = 0;
-    std::vector<std::int8_t> values;  // [m, step]
-    std::vector<float> scales;        // [m]; NaN for a row that holds NaN or infinity
-    std::vector<std::int32_t> sums;   // [m]
-    std::vector<std::uint8_t> panels;
-
-    // Into the layout of row_panels.h.
-    void pack(std::int64_t m) {
-        constexpr std::int64_t kUnit = sizeof(float);
-        panels.resize(static_cast<std::size_t>(panels_of(m) * kPanelRows * step));
-        pack_row_panels(reinterpret_cast<const float*>(values.data()), step / kUnit, m, step / kUnit,
-                        reinterpret_cast<float*>(panels.data()));
-    }
-    // Adds 128 to each number of the panels, so that none is negative.
-    void take_signs() {
-        for (std::uint8_t& value : panels) {
-            value ^= 0x80U;
-        }
-    }
-};
-
-// Without their sign, floats are ordered like their bits; infinity and NaN come last.
-HEADSCOPE_CLONES float largest_magnitude(const float* x, std::int64_t count) {
-    std::int32_t largest = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-        largest = std::max(largest, std::bit_cast<std::int32_t>(x[i]) & 0x7fffffff);
-    }
-    return std::bit_cast<float>(largest);
-}
-
-// Returns the sum of what it writes. Like quantised().
-HEADSCOPE_CLONES std::int32_t quantise(const float* x, std::int64_t count, float inverse, std::int8_t* to) {
-    std::int32_t sum = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const auto whole = static_cast<std::int32_t>(std::nearbyint(x[i] * inverse));
-        to[i] = static_cast<std::int8_t>(whole);
-        sum += whole;
-    }
-    return sum;
-}
-
-void quantise_rows(ThreadPool& pool, const NarrowProduct& p, QuantisedRows& to) {
-    constexpr std::int64_t kWorthAThread = 1 << 15;  // elements
-    to.step = (p.k + kBytes - 1) / kBytes * kBytes;
-    to.values.resize(static_cast<std::size_t>(p.m * to.step));
-    to.scales.resize(static_cast<std::size_t>(p.m));
-    to.sums.resize(static_cast<std::size_t>(p.m));
-    pool.for_ranges(p.m, kWorthAThread / std::max<std::int64_t>(p.k, 1) + 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row) {
-            const auto at = static_cast<std::size_t>(row);
-            const float* from = p.a + row * p.a_step;
-            std::int8_t* values = to.values.data() + row * to.step;
-            const float largest = largest_magnitude(from, p.k);
-            const bool finite = std::isfinite(largest);
-            const RowScale scale = finite ? row_scale(largest) : RowScale{std::numeric_limits<float>::quiet_NaN(), 0};
-            to.sums[at] = finite ? quantise(from, p.k, scale.inverse, values) : 0;
-            to.scales[at] = scale.scale;
-            std::fill(values + (finite ? p.k : 0), values + to.step, std::int8_t{0});
-        }
-    });
-}
 
 HEADSCOPE_CLONES void columns_plainly(const OperandsI8& p, std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = 0; row < p.m; ++row) {
@@ -103,12 +37,6 @@ HEADSCOPE_CLONES void columns_plainly(const OperandsI8& p, std::int64_t begin, s
 }
 
 #if defined(__x86_64__)
-
-bool has_vnni() {
-    static const bool has = __builtin_cpu_supports("avx512vnni") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-                            __builtin_cpu_supports("avx512vl") != 0;
-    return has;
-}
 
 // rows * columns = 16 results. Missing columns repeat the last one, and are not stored.
 template <int rows, int columns>
@@ -169,23 +97,29 @@ HEADSCOPE_VNNI void columns_in_fours(const OperandsI8& p, std::int64_t begin, st
 
 #else
 
-bool has_vnni() {
-    return false;
-}
-
 void columns_in_fours(const OperandsI8& p, std::int64_t begin, std::int64_t end) {
     columns_plainly(p, begin, end);
 }
 
 #endif
 
+// The layout of row_panels.h, with four numbers for each of its elements.
+const std::int8_t* in_row_panels(const RoundedRows& rows, std::int64_t m) {
+    constexpr std::int64_t kNumbers = sizeof(float);
+    thread_local std::vector<float> panels;
+    panels.resize(static_cast<std::size_t>(panels_of(m) * kPanelRows * rows.step / kNumbers));
+    pack_row_panels(reinterpret_cast<const float*>(rows.values.data()), rows.step / kNumbers, m, rows.step / kNumbers,
+                    panels.data());
+    return reinterpret_cast<const std::int8_t*>(panels.data());
+}
+
 }  // namespace
 
-void multiply_i8(ThreadPool& pool, const NarrowProduct& product, IntegerWay best) {
+void multiply_i8(ThreadPool& pool, const StoredProduct& product, IntegerWay best) {
     constexpr std::int64_t kWorthAThread = 1 << 19;  // multiplications
     constexpr std::int64_t kFewRows = 10;            // up to which a panel of 16 would be mostly empty
-    thread_local QuantisedRows rows;                 // kept, so that each step reuses the same pages
-    quantise_rows(pool, product, rows);
+    thread_local RoundedRows rows;                   // kept, so that each step reuses the same pages
+    round_rows(pool, product, rows);
     const OperandsI8 operands{.a = rows.values.data(),
                               .a_scales = rows.scales.data(),
                               .a_sums = rows.sums.data(),
@@ -200,25 +134,15 @@ void multiply_i8(ThreadPool& pool, const NarrowProduct& product, IntegerWay best
                               .k = product.k,
                               .alpha = product.alpha,
                               .beta = product.beta};
-    const bool many = product.m > kFewRows;
-    const bool in_tiles = best == IntegerWay::Tiles && many && has_tiles();
+    const bool in_tiles = best == IntegerWay::Tiles && product.m > kFewRows && has_tiles();
     const bool in_fours = best != IntegerWay::Plain && has_vnni();
-    const bool in_panels = in_fours && many && !in_tiles;
-    if (in_panels || in_tiles) {
-        rows.pack(product.m);
-    }
-    if (in_panels) {
-        rows.take_signs();
-    }
-    const std::uint8_t* panels = rows.panels.data();
+    const std::int8_t* panels = in_tiles ? in_row_panels(rows, product.m) : nullptr;
     const std::int64_t tasks = (product.n + kColumns - 1) / kColumns;
     const std::int64_t each = std::max<std::int64_t>(product.m * kColumns * product.k, 1);
     pool.for_ranges(tasks, kWorthAThread / each + 1, [&](std::int64_t begin, std::int64_t end) {
         const std::int64_t last = std::min(product.n, end * kColumns);
         if (in_tiles) {
-            columns_in_tiles(operands, reinterpret_cast<const std::int8_t*>(panels), begin * kColumns, last);
-        } else if (in_panels) {
-            columns_of_panels(operands, panels, begin * kColumns, last);
+            columns_in_tiles(operands, panels, begin * kColumns, last);
         } else if (in_fours) {
             columns_in_fours(operands, begin * kColumns, last);
         } else {

@@ -42,13 +42,8 @@ HEADSCOPE_INLINE void store_sums(const OperandsI8& p, std::int64_t row, std::int
     }
 }
 
-// All of a's rows, 16 in the lanes of a vector, times columns [begin, end). `panels`: the layout of row_panels.h with
-// four-byte units, 128 added to a's numbers. For processors with VNNI.
-void columns_of_panels(const OperandsI8& p, const std::uint8_t* panels, std::int64_t begin, std::int64_t end);
-
-// All of a's rows times columns [begin, end). `panels`: as above, but with a's own numbers. For processors with tile
-// registers.
-bool has_tiles();
+// All of a's rows times columns [begin, end). `panels`: a in the layout of row_panels.h with four-byte units. For
+// processors with tile registers.
 void columns_in_tiles(const OperandsI8& p, const std::int8_t* panels, std::int64_t begin, std::int64_t end);
 
 #if defined(__x86_64__)

@@ -22,6 +22,9 @@ std::int64_t span_of(const Tensor& tensor) {
 
 // The range from a view's first to its last element, as one contiguous tensor.
 Tensor spanning(const Tensor& tensor) {
+    if (tensor.layout != WeightLayout::Rows) {
+        return tensor;  // transfers know its layout
+    }
     return make_tensor(tensor.buffer, Shape{span_of(tensor)}, tensor.dtype, tensor.offset);
 }
 

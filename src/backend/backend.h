@@ -27,6 +27,7 @@ struct DeviceInfo {
     std::string backend;    // "cpu", "vulkan", "oracle"
     std::string name;       // the device's own name
     std::string driver;     // driver name and version; for the CPU the libraries that multiply
+    bool lends = false;     // other devices of this kind can borrow() its tensors
     bool software = false;  // a GPU interface emulated on the CPU, such as llvmpipe
     bool gpu = false;       // a real GPU
     std::uint64_t memory_bytes = 0;
@@ -98,6 +99,14 @@ public:
     // Waits for all enqueued work, then copies a contiguous tensor to host memory.
     virtual void download(const Tensor& from, void* to, std::size_t bytes) = 0;
     virtual void synchronize() = 0;
+
+    // Reorders the memory of a weight that only OperandType::Weight operands and the two copies above will read, and
+    // returns it in that layout: a product reads it faster. The default returns it as it is.
+    virtual Tensor pack(const Tensor& weight);
+
+    // A tensor of another device of this kind, to be read here without a copy: it keeps that memory, whose device may
+    // be gone. Undefined if this device cannot read it, as by default.
+    virtual Tensor borrow(const Tensor& lent);
 
     // Marks the work enqueued so far. Not allowed within replay(). The default waits for that work and uses the host's
     // clock.

@@ -159,6 +159,8 @@ private:
                 return tensor.to_string() + " reaches past its buffer of " + std::to_string(bytes) + " bytes";
             });
         }
+        expect(tensor.layout == WeightLayout::Rows || operand.type == OperandType::Weight, operand,
+               [&] { return "must be in rows, found " + tensor.to_string(); });
         expect(operand.is_strided || tensor.contiguous(), operand,
                [&] { return "must be contiguous, found " + tensor.to_string(); });
     }

@@ -31,7 +31,7 @@ enum class OperandAccess : std::uint8_t {
 //   F16, which is multiplied as what it stands for, or
 //   I8 with scales [rows]: row j stands for scales[j] * row j. A product rounds its other operand to I8, too, each row
 //   by itself (quantisation.h), so that the products are integers and their sums exact on every device.
-// Backend::weights() says what a device has.
+// Backend::weights() says what a device has. A Weight alone may be in panels (Backend::pack).
 enum class OperandType : std::uint8_t {
     Own,        // T: the dtype of the op's first such operand
     Full,       // F32, or F64 beside F64

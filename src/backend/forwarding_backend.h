@@ -21,6 +21,8 @@ public:
     void upload(const Tensor& to, const void* from, std::size_t bytes) override { inner_->upload(to, from, bytes); }
     void download(const Tensor& from, void* to, std::size_t bytes) override { inner_->download(from, to, bytes); }
     void synchronize() override { inner_->synchronize(); }
+    Tensor borrow(const Tensor& lent) override { return inner_->borrow(lent); }
+    Tensor pack(const Tensor& weight) override { return inner_->pack(weight); }
     std::shared_ptr<Event> record_event() override { return inner_->record_event(); }
     Support events() const override { return inner_->events(); }
     MemoryUse memory() const override { return inner_->memory(); }

@@ -28,6 +28,7 @@ const char* name_of(Precision precision) {
 WeightStorage Arithmetic::weights() const {
     WeightStorage held(storage);
     held.block_bits = block_bits;
+    held.packs = compute == Compute::F32;
     held.keeps_blocks = storage == DType::F32 && compute == Compute::F32;
     return held;
 }

@@ -20,8 +20,11 @@ struct WeightStorage {
     WeightStorage(DType type = DType::F32) : dtype(type) {}  // NOLINT(google-explicit-constructor)
 
     DType dtype;         // of those that are not in blocks (tensor/blocks.h)
+    bool packs = false;  // they are laid out for products (Backend::pack)
     int block_bits = 0;  // 8 or 4: all are in blocks of at most so many bits a code; those of a file stay as they are
     bool keeps_blocks = false;  // without block_bits: weights that the file has in blocks stay in them
+
+    bool operator==(const WeightStorage&) const = default;
 };
 
 // How a model computes on a device.

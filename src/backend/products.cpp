@@ -1,4 +1,4 @@
-// The default support for rounded products and narrow weights.
+// The default support for rounded products and narrow weights, which have no layout of their own.
 #include "backend/backend.h"
 
 namespace headscope {
@@ -22,6 +22,14 @@ Support Backend::products(Compute compute) const {
 
 Support Backend::weights(DType dtype) const {
     return {SupportLevel::None, std::string("it cannot multiply F32 activations by weights in ") + name_of(dtype)};
+}
+
+Tensor Backend::borrow(const Tensor& /*lent*/) {
+    return {};
+}
+
+Tensor Backend::pack(const Tensor& weight) {
+    return weight;
 }
 
 }  // namespace headscope

@@ -244,6 +244,7 @@ void Case::take(const Declarations& declared, const Operands& stand_ins) {
             operand.may_stride = one.is_strided && (operand.may_stride || !is_used);
             is_used = true;
             operand.is_full = operand.is_full || one.type == OperandType::Full;
+            operand.is_weight = one.type == OperandType::Weight;
             if (one.type == OperandType::Index) {
                 operand.dtype = DType::I32;
             }

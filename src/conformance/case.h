@@ -56,6 +56,7 @@ struct Operand {
     bool may_stride = false;
     bool is_exact = false;
     bool is_narrow = false;
+    bool is_weight = false;  // may be packed (Backend::pack)
     bool sums_rounded = false;
     double share = 1.0;  // of it, that the op must touch: counted in speeds in bytes
 

@@ -63,6 +63,8 @@ bool is_narrow(const Case& stated) {
                        [](const Operand& operand) { return operand.is_narrow; });
 }
 
+std::vector<Variant> variants_on(Backend& device, const Case& stated);
+
 }  // namespace
 
 Examination::Examination(Backend& oracle, const Case& stated)
@@ -178,7 +180,7 @@ void Examination::run(Backend& device, const Variant& variant, Outcome& outcome)
 Outcome Examination::on(Backend& device) {
     Outcome outcome;
     device.drain_kernel_names();
-    for (const Variant& variant : variants_of(case_)) {
+    for (const Variant& variant : variants_on(device, case_)) {
         ++outcome.runs;
         const std::size_t complaints_before = outcome.complaints.size();
         const auto complain = [&](const std::exception& error) {
@@ -278,6 +280,31 @@ std::vector<Variant> aligned_and_not(std::vector<Variant> variants, std::optiona
     if (turn == 1 && count == 2) {
         variants.push_back(variants[1]);  // accumulating and aligned, which has no second variant
         variants.back().misaligned = false;
+    }
+    return variants;
+}
+
+// Whether the device lays out a weight of the case in its own way.
+bool packs_weights(Backend& device, const Case& stated) {
+    return std::any_of(stated.operands.begin(), stated.operands.end(), [&](const Operand& operand) {
+        return operand.is_weight && operand.shape.rank() == 2 &&
+               device.pack(device.empty(operand.shape, stated.dtype_of(operand, device.full_dtype()))).layout !=
+                   WeightLayout::Rows;
+    });
+}
+
+// With those that only this device has.
+std::vector<Variant> variants_on(Backend& device, const Case& stated) {
+    std::vector<Variant> variants = variants_of(stated);
+    if (stated.one_layout || !packs_weights(device, stated)) {
+        return variants;
+    }
+    const std::size_t count = variants.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        if (variants[i].layout == Layout::Contiguous && variants[i].alias_output.empty()) {
+            variants.push_back(variants[i]);
+            variants.back().packed_weights = true;
+        }
     }
     return variants;
 }

@@ -120,6 +120,7 @@ std::string Variant::title() const {
         text += ", " + name + " accumulated";
     }
     text += alias_output.empty() ? "" : ", " + alias_output + " is " + alias_input;
+    text += packed_weights ? ", packed weights" : "";
     return misaligned ? text + ", misaligned" : text;
 }
 
@@ -222,6 +223,22 @@ void Placement::fill(const HostValues& values, Garbage garbage) {
             }
         }
         backend_.upload(region.whole, region.before.data(), region.before.size());
+    }
+    if (variant_.packed_weights) {
+        pack_weights();
+    }
+}
+
+void Placement::pack_weights() {
+    for (Region& region : regions_) {
+        for (const Operand* operand : region.members) {
+            if (operand->is_weight) {
+                Tensor& weight = operands_.tensors[operand->name];
+                weight.layout = WeightLayout::Rows;
+                weight = backend_.pack(weight);
+            }
+        }
+        backend_.download(region.whole, region.before.data(), region.before.size());
     }
 }
 

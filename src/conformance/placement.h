@@ -25,7 +25,8 @@ struct Variant {
     std::set<std::string> accumulated = {};
     std::string alias_output = {};  // shares the tensor of alias_input
     std::string alias_input = {};
-    bool misaligned = false;  // views begin at odd elements, not where vectors of 4 or 16 would
+    bool packed_weights = false;  // weights are laid out as the device packs them
+    bool misaligned = false;      // views begin at odd elements, not where vectors of 4 or 16 would
 
     std::string title() const;
 };
@@ -75,6 +76,7 @@ private:
     };
     void place(const std::vector<const Operand*>& group, Layout layout);
     bool may_change(const Operand& operand) const;
+    void pack_weights();
 
     Backend& backend_;
     const Case& case_;

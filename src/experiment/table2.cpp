@@ -93,7 +93,7 @@ nlohmann::json known_result(const std::string& file, const std::string& text) {
 }
 
 nlohmann::json translated(Backend& backend, const std::vector<std::string>& directories, const ParallelText& text) {
-    const LoadedModel translator(backend, directories);
+    const LoadedModel translator(backend, directories, Arithmetic().weights());
     DecodingOptions options{.search = translator.search_options({})};
     options.search.beam = Decoding().beam;
     options.search.length_penalty = Decoding().length_penalty;

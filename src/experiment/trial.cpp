@@ -48,8 +48,9 @@ ParallelText development_text(const TrainConfig& config) {
 void measure(Backend& backend, const TrainConfig& config, const std::string& directory,
              const std::vector<Decoding>& decodings, TrialResult& result) {
     const ParallelText text = development_text(config);
-    const LoadedModel translator(backend, directory);
-    DecodingOptions options{.search = translator.search_options({}), .compute = arithmetic_of(config, backend).compute};
+    const Arithmetic products{.compute = arithmetic_of(config, backend).compute};
+    const LoadedModel translator(backend, directory, products.weights());
+    DecodingOptions options{.search = translator.search_options({}), .compute = products.compute};
     const auto [forced, left_out] = force_references(backend, translator, text.source, {text.target}, options);
     result.unscored = left_out;
     result.perplexity = forced.perplexity();

@@ -300,6 +300,9 @@ std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelD
     require_memory(backend, model, storage, in_file);
     auto parameters = std::make_shared<Parameters>(backend, model.config, false, storage, in_file);
     load_parameters(backend, *model.weights, *parameters);
+    if (storage.packs) {
+        parameters->pack();
+    }
     return parameters;
 }
 

@@ -101,7 +101,8 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
                        const BlocksInFile& in_file)
     : backend_(backend),
       table_(describe(config).parameters),
-      block_forms_(headscope::block_forms(table_, held, in_file)) {
+      block_forms_(headscope::block_forms(table_, held, in_file)),
+      packed_(table_.size(), false) {
     const DType storage = held.dtype;
     const bool eight = storage == DType::I8;
     const bool copied = storage == DType::F16 || storage == DType::BF16 || eight;
@@ -154,6 +155,33 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
     }
 }
 
+Parameters::Parameters(Backend& backend, const Parameters& lender)
+    : backend_(backend),
+      table_(lender.table_),
+      block_forms_(lender.block_forms_),
+      packed_(lender.packed_),
+      separate_(lender.separate_) {
+    HEADSCOPE_CHECK(!lender.gradients_.defined(), "parameters that are trained are not lent");
+    place();
+    const auto borrowed = [&](const Tensor& lent) {
+        const Tensor own = lent.defined() ? backend.borrow(lent) : Tensor();
+        HEADSCOPE_CHECK(own.defined() == lent.defined(),
+                        backend.device().id + " cannot read the memory of " + lender.backend_.device().id);
+        return own;
+    };
+    values_ = borrowed(lender.values_);
+    working_ = borrowed(lender.working_);
+    scales_ = borrowed(lender.scales_);
+    codes_ = borrowed(lender.codes_);
+    block_scales_ = borrowed(lender.block_scales_);
+    rounded_ = borrowed(lender.rounded_);
+    flat_ = Var(values_);
+    flat_working_ = working_.defined() ? Var(working_) : Var();
+    for (std::size_t i = 0; i < table_.size(); ++i) {
+        vars_.push_back(view(i, table_[i].shape));
+    }
+}
+
 Var Parameters::view(std::size_t index, const Shape& shape) const {
     const ParameterSpec& spec = table_[index];
     if (const BlockForm& form = block_forms_[index]; form.bits > 0) {
@@ -167,7 +195,12 @@ Var Parameters::view(std::size_t index, const Shape& shape) const {
     }
     const Var& flat = in_working(spec) ? flat_working_ : flat_;
     const std::int64_t first = offsets_[index];
-    const Var seen = flat.narrow(0, first, shape.elements()).reshape(shape).named(spec.name);
+    Var seen = flat.narrow(0, first, shape.elements()).reshape(shape).named(spec.name);
+    if (packed_[index]) {
+        Tensor packed = seen.value();
+        packed.layout = WeightLayout::Panels;
+        seen = seen.with_value(packed);
+    }
     if (rounded_.defined() && !spec.multiplied) {
         return seen.with_rounded(rounded_.narrow(0, first, shape.elements()).reshape(shape));
     }
@@ -229,6 +262,25 @@ void Parameters::refresh_working() const {
     }
 }
 
+void Parameters::pack() {
+    HEADSCOPE_CHECK(!gradients_.defined(), "parameters that are trained stay in rows");
+    for (std::size_t begin = 0; begin < table_.size();) {
+        // What is read as one matrix, each part of which must be whole panels.
+        std::size_t end = begin + 1;
+        bool whole = true;
+        for (; end < table_.size() && table_[end].follows; ++end) {
+            whole = whole && table_[end - 1].shape[0] % Tensor::kPanelRows == 0;
+        }
+        for (std::size_t i = begin; i < end && whole; ++i) {
+            if (table_[i].multiplied && table_[i].shape.rank() == 2 && block_forms_[i].bits == 0) {
+                packed_[i] = backend_.pack(vars_[i].value()).layout == WeightLayout::Panels;
+                vars_[i] = view(i, table_[i].shape);
+            }
+        }
+        begin = end;
+    }
+}
+
 const std::vector<ParameterSpec>& Parameters::table() const {
     return table_;
 }
@@ -253,7 +305,7 @@ BlockForm Parameters::block_form(const std::string& name) const {
 
 Tensor Parameters::stored(const std::string& name) const {
     const std::size_t index = index_of(name);
-    if (separate_ || block_forms_[index].bits > 0 || !in_working(table_[index])) {
+    if (separate_ || packed_[index] || block_forms_[index].bits > 0 || !in_working(table_[index])) {
         return vars_[index].value();
     }
     const Shape& shape = table_[index].shape;
@@ -275,12 +327,12 @@ Var Parameters::packed(const std::string& first, int count) const {
 }
 
 const Tensor& Parameters::flat_values() const {
-    HEADSCOPE_CHECK(!separate_ && !any_blocks(), "these parameters have no masters");
+    HEADSCOPE_CHECK(!separate_ && !any_blocks() && !is_packed(), "these parameters have no masters");
     return values_;
 }
 
 const Tensor& Parameters::flat_working() const {
-    HEADSCOPE_CHECK(!separate_ && !any_blocks(), "these parameters have no masters");
+    HEADSCOPE_CHECK(!separate_ && !any_blocks() && !is_packed(), "these parameters have no masters");
     return working_;
 }
 
@@ -290,7 +342,7 @@ const Tensor& Parameters::flat_gradients() const {
 }
 
 std::int64_t Parameters::total() const {
-    HEADSCOPE_CHECK(!separate_ && !any_blocks(), "these parameters have no masters");
+    HEADSCOPE_CHECK(!separate_ && !any_blocks() && !is_packed(), "these parameters have no masters");
     return total_;
 }
 
@@ -299,7 +351,7 @@ std::int64_t Parameters::count() const {
 }
 
 std::int64_t Parameters::offset_of(const std::string& name) const {
-    HEADSCOPE_CHECK(!separate_ && !any_blocks(), "these parameters have no masters");
+    HEADSCOPE_CHECK(!separate_ && !any_blocks() && !is_packed(), "these parameters have no masters");
     return offsets_[index_of(name)];
 }
 

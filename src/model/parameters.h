@@ -4,6 +4,7 @@
 // or 4 bits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -21,6 +22,9 @@ public:
     // masters. I8 and blocks are possible without gradients only.
     Parameters(Backend& backend, const ModelConfig& config, bool with_gradients, const WeightStorage& storage = {},
                const BlocksInFile& in_file = {});
+
+    // The memory of `lender`, of a device that lends and whose weights are not trained: Backend::borrow().
+    Parameters(Backend& backend, const Parameters& lender);
 
     // Seeded; the same on every backend.
     void initialise(std::uint64_t seed);
@@ -45,6 +49,9 @@ public:
     const Tensor& flat_working() const;    // [total()] F16 or BF16, which Adam updates too; may be undefined
     // Copies the masters to the working copy if there are both, and what is read in F32 to its rounded copy.
     void refresh_working() const;
+    // Lays out the weights that are multiplied as the backend reads them fastest (Backend::pack), when their values are
+    // there. Not with gradients.
+    void pack();
     // Padded: every packed group, and every other parameter, starts at a multiple of 16 elements. Values and gradients
     // of the padding are 0.
     std::int64_t total() const;
@@ -60,11 +67,15 @@ private:
     bool in_eight_bits(const ParameterSpec& spec) const { return scales_.defined() && spec.multiplied; }
     bool any_blocks() const { return total_codes_ > 0; }
     void place();  // computes offsets and totals
+    bool is_packed() const {
+        return std::ranges::any_of(packed_, [](bool packed) { return packed; });
+    }
 
     Backend& backend_;
     std::vector<ParameterSpec> table_;
     std::map<std::string, std::size_t> index_;
     std::vector<BlockForm> block_forms_;       // of each parameter
+    std::vector<bool> packed_;                 // whether each parameter is
     bool separate_ = false;                    // no masters of what is multiplied: two buffers of different layouts
     std::vector<std::int64_t> offsets_;        // in the buffer that is read; in both buffers unless separate_
     std::vector<std::int64_t> scale_offsets_;  // in scales_, or in block_scales_; offsets_ are then those in codes_

@@ -6,6 +6,15 @@
 
 namespace headscope {
 
+namespace {
+
+void check_rows(const Tensor& tensor) {
+    HEADSCOPE_CHECK(tensor.layout == WeightLayout::Rows,
+                    "a matrix in panels has no other views: " + tensor.to_string());
+}
+
+}  // namespace
+
 bool Tensor::contiguous() const {
     std::int64_t step = 1;
     for (int dim = shape.rank() - 1; dim >= 0; --dim) {
@@ -19,6 +28,9 @@ bool Tensor::contiguous() const {
 
 Tensor Tensor::reshape(const Shape& to) const {
     HEADSCOPE_CHECK(contiguous(), "only a contiguous tensor can be reshaped, this is " + to_string());
+    if (to != shape) {
+        check_rows(*this);
+    }
     HEADSCOPE_CHECK(to.elements() == elements(), "cannot reshape " + to_string() + " to " + to.to_string());
     Tensor view = *this;
     view.shape = to;
@@ -31,6 +43,10 @@ Tensor Tensor::narrow(int dimension, std::int64_t start, std::int64_t size) cons
     HEADSCOPE_CHECK(start >= 0 && size >= 0 && start + size <= shape[dim],
                     "cannot take [" + std::to_string(start) + ", " + std::to_string(start + size) + ") of dimension " +
                         std::to_string(dim) + " of " + to_string());
+    HEADSCOPE_CHECK(layout == WeightLayout::Rows ||
+                        (dim == 0 && start % kPanelRows == 0 && (size % kPanelRows == 0 || start + size == shape[0])),
+                    "rows of panels begin and end with a panel, not with rows " + std::to_string(start) + " and " +
+                        std::to_string(start + size) + " of " + to_string());
     Tensor view = *this;
     view.shape.set(dim, size);
     view.offset += start * strides[static_cast<std::size_t>(dim)];
@@ -39,6 +55,7 @@ Tensor Tensor::narrow(int dimension, std::int64_t start, std::int64_t size) cons
 
 Tensor Tensor::split(int dimension, std::int64_t inner) const {
     const int dim = shape.index(dimension);
+    check_rows(*this);
     HEADSCOPE_CHECK(
         rank() < kMaxRank && inner > 0 && shape[dim] % inner == 0,
         "cannot split dimension " + std::to_string(dim) + " of " + to_string() + " by " + std::to_string(inner));
@@ -81,6 +98,7 @@ Tensor Tensor::repeat(int dimension, std::int64_t count) const {
 Tensor Tensor::swap(int first, int second) const {
     const int a = shape.index(first);
     const int b = shape.index(second);
+    check_rows(*this);
     HEADSCOPE_CHECK(a == b || (a != rank() - 1 && b != rank() - 1),
                     "the innermost dimension stays in place, in " + to_string());
     Tensor view = *this;
@@ -99,6 +117,9 @@ Tensor Tensor::heads(std::int64_t count) const {
 
 std::string Tensor::to_string() const {
     std::string text = std::string(name_of(dtype)) + " " + shape.to_string();
+    if (layout == WeightLayout::Panels) {
+        text += " in panels";
+    }
     if (!contiguous()) {
         text += " strides [";
         for (int dim = 0; dim < rank(); ++dim) {

@@ -29,11 +29,21 @@ public:
     virtual Address address() const = 0;
 };
 
+// How the elements of a matrix lie in memory.
+enum class WeightLayout : std::uint8_t {
+    Rows,    // as its strides say
+    Panels,  // as its backend reads weights fastest (Backend::pack), in the same memory
+};
+
 struct Tensor {
+    // Of a matrix in panels, rows from a multiple of this to another, or to the end, are one, too.
+    static constexpr std::int64_t kPanelRows = 32;
+
     Shape shape;
     Strides strides{};        // elements; the innermost is 1
     std::int64_t offset = 0;  // elements from the buffer's start
     DType dtype = DType::F32;
+    WeightLayout layout = WeightLayout::Rows;
     std::shared_ptr<Buffer> buffer;
 
     bool defined() const { return buffer != nullptr; }
@@ -44,7 +54,7 @@ struct Tensor {
     std::int64_t stride(int index) const { return strides[static_cast<std::size_t>(shape.index(index))]; }
     bool contiguous() const;
 
-    // The same elements in another shape. Only for contiguous tensors.
+    // The same elements in another shape. Only for contiguous tensors, like every view but narrow() only in rows.
     Tensor reshape(const Shape& to) const;
     // Entries [start, start + size) of one dimension.
     Tensor narrow(int dimension, std::int64_t start, std::int64_t size) const;

@@ -9,6 +9,7 @@
 
 #include "backend/backend.h"
 #include "backends/cpu/open.h"
+#include "backends/cpu/processor.h"
 #include "backends/cpu/products.h"
 #include "backends/cpu/products_i8.h"
 #include "support/random.h"
@@ -83,7 +84,7 @@ TEST_CASE("products of narrow weights have the same bits for any number of threa
         const std::vector<float> scales = noise(kColumns, 3);
         const auto product = [&](DType dtype, int threads, IntegerWay way) {
             std::vector<float> out(static_cast<std::size_t>(rows * step), -1.0F);
-            const NarrowProduct stated{.a = a.data(),
+            const StoredProduct stated{.a = a.data(),
                                        .a_step = k,
                                        .b = make_from_host(*backend, {kColumns, k}, dtype, whole),
                                        .scales = scales.data(),

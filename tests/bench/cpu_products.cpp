@@ -98,24 +98,39 @@ void report_product(Backend& backend, const Case& c) {
         read / timing.seconds * 1e-9);
 }
 
-// x . W^T as decoding meets it, its weights in every way that they may be stored.
+// x . W^T as decoding meets it: weights in every way that they may be stored, of so many layers that they come from the
+// outer caches.
 void report_weights(Backend& backend, std::int64_t m, std::int64_t n, std::int64_t k) {
+    constexpr std::int64_t kBytes = 1 << 24;
     const Tensor a = noise(backend, Shape{m, k});
     const Tensor out = noise(backend, Shape{m, n});
     const Tensor scales = noise(backend, Shape{n});
-    const Tensor full = noise(backend, Shape{n, k});
+    std::vector<float> values = to_host<float>(backend, noise(backend, Shape{n, k}));
+    for (float& value : values) {
+        value *= 127.0F;
+    }
     for (const DType dtype : {DType::F32, DType::F16, DType::I8}) {
-        std::vector<float> values = to_host<float>(backend, full);
-        for (float& value : values) {
-            value *= 127.0F;
+        for (const bool packed : {false, true}) {
+            std::vector<Matmul> layers;
+            const std::int64_t bytes = n * k * static_cast<std::int64_t>(size_of(dtype));
+            for (std::int64_t i = 0; i < std::max<std::int64_t>(kBytes / bytes, 1); ++i) {
+                const Tensor b = make_from_host(backend, Shape{n, k}, dtype, values);
+                layers.push_back({.a = a,
+                                  .b = packed ? backend.pack(b) : b,
+                                  .out = out,
+                                  .transpose_b = true,
+                                  .b_scales = dtype == DType::I8 ? scales : Tensor()});
+            }
+            std::size_t next = 0;
+            const Timing timing = timing_of([&] { backend.run(layers[next++ % layers.size()]); });
+            fmt::print(
+                "weights {:<4}{} {:>5} rows [{:>5}x{:>5}] {:>9.3f} us ({:>9.3f} of processor) {:>6.1f} GFLOP/s "
+                "{:>5.1f} "
+                "GB/s\n",
+                name_of(dtype), packed ? " packed" : "       ", m, n, k, timing.seconds * 1e6, timing.processor * 1e6,
+                2e-9 * static_cast<double>(m * n * k) / timing.seconds,
+                1e-9 * static_cast<double>(bytes) / timing.seconds);
         }
-        const Tensor b = make_from_host(backend, Shape{n, k}, dtype, values);
-        const Matmul op{
-            .a = a, .b = b, .out = out, .transpose_b = true, .b_scales = dtype == DType::I8 ? scales : Tensor()};
-        const Timing timing = timing_of([&] { backend.run(op); });
-        fmt::print("weights {:<4} {:>5} rows [{:>5}x{:>5}] {:>9.3f} us ({:>9.3f} of processor) {:>6.1f} GFLOP/s\n",
-                   name_of(dtype), m, n, k, timing.seconds * 1e6, timing.processor * 1e6,
-                   2e-9 * static_cast<double>(m * n * k) / timing.seconds);
     }
 }
 
@@ -270,9 +285,8 @@ void report_products(Backend& backend) {
 }
 
 void report_all_weights(Backend& backend) {
-    constexpr std::pair<std::int64_t, std::int64_t> kShapes[] = {
-        {256, 256}, {768, 256}, {1024, 256}, {256, 1024}, {7000, 256}};
-    for (const std::int64_t rows : {1, 4, 8, 32, 128, 1024}) {
+    constexpr std::pair<std::int64_t, std::int64_t> kShapes[] = {{256, 256}, {768, 256}, {256, 1024}, {8000, 256}};
+    for (const std::int64_t rows : {1, 2, 4, 8, 16, 20, 24, 32, 128, 1024}) {
         for (const auto& [n, k] : kShapes) {
             report_weights(backend, rows, n, k);
         }

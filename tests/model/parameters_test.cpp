@@ -232,3 +232,34 @@ TEST_CASE("a weight is declared with the tokens that are multiplied by it", "[pa
     scope.for_each(&MultiplyAdds::source_token).weight({{"matrix", 2}}, 3);
     CHECK(description.multiply_adds.source_token == 6.0);
 }
+
+TEST_CASE("packed weights keep their values, for files and for those who borrow them", "[parameters]") {
+    const auto backend = open_device("cpu");
+    for (const DType storage : {DType::F32, DType::F16, DType::I8}) {
+        Parameters plain(*backend, small_config(), false, storage);
+        plain.initialise(2);
+        Parameters packed(*backend, small_config(), false, storage);
+        packed.initialise(2);
+        const std::size_t before = backend->memory().live;
+        packed.pack();
+        CHECK(backend->memory().live == before);
+        const auto borrower = open_device("cpu");
+        const Parameters borrowed(*borrower, packed);
+        CHECK(borrower->memory().live == 0);
+        bool any = false;
+        for (const ParameterSpec& spec : plain.table()) {
+            INFO(spec.name << " in " << name_of(storage));
+            CHECK(packed.values_of(spec.name) == plain.values_of(spec.name));
+            CHECK(borrowed.values_of(spec.name) == plain.values_of(spec.name));
+            any = any || borrowed.at(spec.name).value().layout == WeightLayout::Panels;
+        }
+        CHECK(any);
+        CHECK_THROWS_AS(packed.flat_values(), CheckFailure);
+        // What is written later is read.
+        packed.store(kWeight, std::vector<float>(plain.values_of(kWeight).size(), 0.5F));
+        CHECK(borrowed.values_of(kWeight).back() == 0.5F);
+    }
+    Parameters trained(*backend, small_config(), true);
+    CHECK_THROWS_AS(trained.pack(), CheckFailure);
+    CHECK_THROWS_AS(Parameters(*backend, trained), CheckFailure);
+}

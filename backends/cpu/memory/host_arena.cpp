@@ -3,10 +3,14 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <iterator>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "backend/backend.h"
 
@@ -54,8 +58,42 @@ struct HostArena::State {
     std::map<std::size_t, std::vector<std::byte*>> kept;
     Backend::MemoryUse use;
     std::size_t reserved = 0;
+    // One thread allocates and frees. Another one frees what it has borrowed last.
+    std::atomic<std::thread::id> owner;
+    std::mutex mutex;
+    std::vector<std::pair<std::byte*, std::size_t>> returned;  // by other threads
+    std::atomic<bool> any_returned = false;
 
-    ~State() { shrink_to(0); }
+    ~State() {
+        take_returned();
+        shrink_to(0);
+    }
+
+    void keep(std::byte* block, std::size_t size) {
+        use.live -= size;
+        kept[size].push_back(block);
+    }
+
+    void free(std::byte* block, std::size_t size) {
+        if (owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+            keep(block, size);
+            return;
+        }
+        const std::lock_guard lock(mutex);
+        returned.emplace_back(block, size);
+        any_returned.store(true, std::memory_order_relaxed);
+    }
+
+    void take_returned() {
+        if (any_returned.load(std::memory_order_relaxed)) {
+            const std::lock_guard lock(mutex);
+            for (const auto& [block, size] : returned) {
+                keep(block, size);
+            }
+            returned.clear();
+            any_returned.store(false, std::memory_order_relaxed);
+        }
+    }
 
     // Returns kept blocks to the system, the largest first, until at most `most` bytes are reserved.
     void shrink_to(std::size_t most) {
@@ -108,6 +146,8 @@ HostArena::~HostArena() = default;
 
 std::shared_ptr<Buffer> HostArena::allocate(std::size_t bytes) {
     const std::size_t wanted = size_class(bytes);
+    state_->owner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    state_->take_returned();
     auto [block, size] = state_->take_kept(wanted);
     if (block == nullptr) {
         block = state_->take_new(wanted);
@@ -115,10 +155,8 @@ std::shared_ptr<Buffer> HostArena::allocate(std::size_t bytes) {
     }
     state_->use.live += size;
     state_->use.peak = std::max(state_->use.peak, state_->use.live);
-    std::shared_ptr<void> keep(block, [state = state_, taken = size](void* memory) {
-        state->use.live -= taken;
-        state->kept[taken].push_back(static_cast<std::byte*>(memory));
-    });
+    std::shared_ptr<void> keep(
+        block, [state = state_, taken = size](void* memory) { state->free(static_cast<std::byte*>(memory), taken); });
     return std::make_shared<HostBuffer>(std::move(keep), block, bytes);
 }
 

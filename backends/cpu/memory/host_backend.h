@@ -16,6 +16,7 @@ public:
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
     void download(const Tensor& from, void* to, std::size_t bytes) override;
     void synchronize() override {}
+    Tensor borrow(const Tensor& lent) override;
     Support events() const override { return {}; }
     MemoryUse memory() const override { return arena_.use(); }
 

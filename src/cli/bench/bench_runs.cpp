@@ -123,16 +123,26 @@ private:
     std::int64_t step_ = 0;
 };
 
+// As a model is loaded.
+Parameters random_parameters(Backend& backend, const BenchShape& shape) {
+    const WeightStorage storage = shape.arithmetic.weights();
+    Parameters parameters(backend, shape.model, false, storage);
+    parameters.initialise(kSeed);
+    if (storage.packs) {
+        parameters.pack();
+    }
+    return parameters;
+}
+
 class GenerationWork final : public BenchWork {
 public:
     GenerationWork(Backend& backend, const BenchShape& shape)
         : backend_(backend),
           shape_(shape),
-          parameters_(backend, shape.model, false, shape.arithmetic.weights()),
+          parameters_(random_parameters(backend, shape)),
           model_(make_model(shape.model, parameters_)),
           limits_(static_cast<std::size_t>(shape.sentences), shape.target_length),
           never_ends_{.eos = -1, .forbidden = token_rules(shape.model, SearchOptions{}).forbidden} {
-        parameters_.initialise(kSeed);
         Random random(kSeed);
         const Frame frame = any_frame(shape.model);
         for (std::int64_t i = 0; i < shape.sentences; ++i) {
