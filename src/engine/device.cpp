@@ -44,7 +44,7 @@ void Device::reopen() {
         free_unused();
         for (Loaded& one : loaded_) {
             if (const ModelHandle model = one.model.lock()) {
-                one.weights = model->load()(*backend_, arithmetic_.weights());
+                one.weights = model->load(*backend_, arithmetic_.weights());
             }
         }
     } catch (...) {
@@ -59,7 +59,7 @@ void Device::load(const ModelHandle& model) {
         return;
     }
     const auto loading = [&] {
-        loaded_.push_back({model, model.get(), model->load()(*backend_, arithmetic_.weights())});
+        loaded_.push_back({model, model.get(), model->load(*backend_, arithmetic_.weights())});
     };
     kept_open(chance_, loading);
 }

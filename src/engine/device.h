@@ -64,7 +64,7 @@ private:
     struct Loaded {
         std::weak_ptr<const OpenModel> model;
         const OpenModel* key;
-        std::unique_ptr<const LoadedModel> weights;
+        std::shared_ptr<const LoadedModel> weights;
     };
     const LoadedModel* find(const OpenModel& model) const;
     void reopen();

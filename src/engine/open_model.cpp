@@ -15,6 +15,20 @@ SearchOptions OpenModel::search_options(const DecodingChoices& chosen) const {
     return chosen.over(choices_.over(default_search(directory_.config.architecture)));
 }
 
+std::shared_ptr<const LoadedModel> OpenModel::load(Backend& backend, const WeightStorage& storage) const {
+    if (!backend.device().lends) {
+        return load_(backend, storage);
+    }
+    const std::lock_guard lock(loading_);
+    if (const auto lender = lender_.lock(); lender != nullptr && lent_ == storage) {
+        return std::make_shared<const LoadedModel>(backend, *lender);
+    }
+    std::shared_ptr<const LoadedModel> loaded = load_(backend, storage);
+    lender_ = loaded;
+    lent_ = storage;
+    return loaded;
+}
+
 void OpenModel::set_successor(ModelHandle next) const {
     const std::lock_guard lock(mutex_);
     successor_ = std::move(next);

@@ -37,7 +37,8 @@ public:
     SearchOptions search_options(const DecodingChoices& chosen) const;
 
     // For the engine.
-    const LoadModel& load() const { return load_; }
+    // For a device; it borrows the weights of another one that lends them. From any thread.
+    std::shared_ptr<const LoadedModel> load(Backend& backend, const WeightStorage& storage) const;
     void describe(const LoadedModel& loaded);
     KnownWork& known() const { return known_; }
     void use() const { ++users_; }
@@ -74,6 +75,9 @@ private:
     mutable std::atomic<bool> unloaded_{false};
     mutable std::mutex mutex_;
     mutable ModelHandle successor_;
+    mutable std::mutex loading_;  // the first of some devices that lend reads the model, the others wait
+    mutable std::weak_ptr<const LoadedModel> lender_;
+    mutable WeightStorage lent_;
 };
 
 // The model that takes requests for another, which devices do not free meanwhile.

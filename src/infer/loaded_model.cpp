@@ -51,6 +51,14 @@ LoadedModel::LoadedModel(Backend& backend, ModelDirectory model, std::shared_ptr
       members_{{parameters, make_model(model_.config, *parameters)}},
       longest_(model_.config.max_length) {}
 
+LoadedModel::LoadedModel(Backend& backend, const LoadedModel& lender)
+    : backend_(backend), model_(lender.model_), decoding_choices_(lender.decoding_choices_), longest_(lender.longest_) {
+    for (const Member& member : lender.members_) {
+        const auto parameters = std::make_shared<const Parameters>(backend, *member.parameters);
+        members_.push_back({parameters, make_model(member.model->config(), *parameters)});
+    }
+}
+
 const EncoderDecoder& LoadedModel::transformer() const {
     if (const auto* found = dynamic_cast<const EncoderDecoder*>(members_.front().model.get())) {
         return *found;

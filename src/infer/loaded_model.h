@@ -33,6 +33,9 @@ public:
     // The same for a model in memory, such as during training.
     LoadedModel(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters);
 
+    // The same weights on another device that can borrow them.
+    LoadedModel(Backend& backend, const LoadedModel& lender);
+
     const ModelDirectory& model() const { return model_; }
     const Parameters& parameters() const { return *members_.front().parameters; }
     const Model& network() const { return *members_.front().model; }  // the first

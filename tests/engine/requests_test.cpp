@@ -251,7 +251,8 @@ TEST_CASE("models are shared, replaced and unloaded by handle", "[engine]") {
     write_tiny_model(*cpu, first, 3);
     write_tiny_model(*cpu, second, 4);
     const auto direct = [&](const std::string& path) {
-        return translate_line(LoadedModel(*cpu, path), "the dog", {.search = {.beam = 1}}).log_probability;
+        return translate_line(LoadedModel(*cpu, path, Arithmetic().weights()), "the dog", {.search = {.beam = 1}})
+            .log_probability;
     };
     Engine engine({.devices = {"cpu"}}, [](const std::string&) {});
     ModelHandle model = engine.open({first});

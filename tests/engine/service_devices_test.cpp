@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
@@ -46,6 +47,21 @@ TEST_CASE("several devices return every line once and in order", "[service]") {
     CHECK(texts(service.lines()) == expected());  // another window
     CHECK(crew.warnings.empty());
     CHECK(sentences_of(service.uses()) == 2 * sentences_with_words());
+}
+
+TEST_CASE("devices that lend read a model once, and the others borrow its weights", "[service]") {
+    Crew crew;
+    for (int i = 0; i < 3; ++i) {
+        crew.add(open_device("cpu"));
+    }
+    std::atomic<int> loads = 0;
+    const LoadModel load = [&](Backend& backend, const WeightStorage& storage) {
+        ++loads;
+        return load_tiny(backend, storage);
+    };
+    const Team service = crew.team(load);
+    CHECK(texts(service.lines()) == expected());
+    CHECK(loads == 1);
 }
 
 TEST_CASE("several devices work at the same time", "[service]") {
