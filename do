@@ -24,7 +24,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
   ./do check [PART..]   the longer checks: format shell docs manifest agreement bleu onnx import python digits cpuonly
                         shared sanitize threads abi library validation conform amd intel nvidia swiftshader subgroups
                         plain emulation kit cuda stop damage window mutants tidy fuzz trixie
-  ./do bench [ARGS..]   build and run headscope bench
+  ./do bench [ARGS..]   build and run headscope bench (--against COMMIT: fixed works beside that commit's build, in turns)
   ./do build            build only: build/release/headscope (--all: also the tests; --preset debug)
   ./do install [PREFIX] build and install program, viewer, model and desktop entry for this user (PREFIX: ~/.local), or
                         for all users as root (/usr/local)
@@ -393,7 +393,12 @@ main() {
         bench)
             need_packages "${PACKAGES[@]}"
             build release
-            "$HEADSCOPE" bench "$@"
+            if [ "${1:-}" = --against ]; then
+                [ $# -ge 2 ] || fail "bench --against needs the commit to compare with, such as HEAD~1"
+                tests/bench/against.sh "$PWD/$HEADSCOPE" "${@:2}"
+            else
+                "$HEADSCOPE" bench "$@"
+            fi
             ;;
         format)
             command -v clang-format >/dev/null || need_packages clang-format
