@@ -77,60 +77,70 @@ HEADSCOPE_INLINE std::int32_t unit_of(const std::int8_t* a) {
 #define HEADSCOPE_AVX2 __attribute__((target("avx2")))
 #define HEADSCOPE_AVX2_INLINE inline __attribute__((always_inline, target("avx2")))
 
-// `rows` rows times a whole panel, two vectors of columns.
-template <int rows, bool fetch>
-HEADSCOPE_VNNI_INLINE void vnni_sums(const I8PanelPart& p, std::int64_t row, __m512i (&sums)[rows][2]) {
-    const std::int8_t* a = p.a.row(row);
-    for (std::int64_t x = 0; x < p.product.k; x += kUnit) {
-        const std::uint8_t* units = p.panel + x * kPanelColumns;
-        const __m512i low = _mm512_loadu_si512(units);
-        const __m512i high = _mm512_loadu_si512(units + sizeof(__m512i));
-        if constexpr (fetch) {
-            __builtin_prefetch(p.next + x * kPanelColumns);
-            __builtin_prefetch(p.next + x * kPanelColumns + sizeof(__m512i));
-        }
-        for (int i = 0; i < rows; ++i) {
-            const __m512i numbers = _mm512_set1_epi32(unit_of(a + i * p.a.step + x));
-            sums[i][0] = _mm512_dpbusd_epi32(sums[i][0], low, numbers);
-            sums[i][1] = _mm512_dpbusd_epi32(sums[i][1], high, numbers);
-        }
-    }
+// The compiler would copy the sums to other registers and back in each turn.
+HEADSCOPE_VNNI_INLINE __m512i plus_products(__m512i sums, __m512i weights, __m512i numbers) {
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(weights), "v"(numbers));
+    return sums;
 }
 
-template <int rows>
-HEADSCOPE_VNNI_INLINE void vnni_tile(const I8PanelPart& p, std::int64_t row, std::int64_t first) {
-    __m512i sums[rows][2];
-    for (int i = 0; i < rows; ++i) {
-        sums[i][0] = _mm512_setzero_si512();
-        sums[i][1] = _mm512_setzero_si512();
+// `rows` rows times a whole panel, two vectors of columns.
+template <int rows, bool fetch>
+HEADSCOPE_VNNI_INLINE void vnni_tile(const I8PanelPart& p, std::int64_t row) {
+    const std::int8_t* a = p.a.row(row);
+    const std::int64_t step = p.a.step;
+    const std::int64_t k = p.product.k;
+    const std::uint8_t* units = p.panel;
+    const std::uint8_t* next = p.next;
+    __m512i sums[2 * rows];
+#pragma GCC unroll 16
+    for (__m512i& sum : sums) {
+        sum = _mm512_setzero_si512();
     }
-    if (p.next != nullptr && row == first) {
-        vnni_sums<rows, true>(p, row, sums);
-    } else {
-        vnni_sums<rows, false>(p, row, sums);
+    for (std::int64_t x = 0; x < k; x += kUnit) {
+        const __m512i low = _mm512_loadu_si512(units);
+        const __m512i high = _mm512_loadu_si512(units + sizeof(__m512i));
+        units += 2 * sizeof(__m512i);
+        if constexpr (fetch) {
+            __builtin_prefetch(next);
+            __builtin_prefetch(next + sizeof(__m512i));
+            next += 2 * sizeof(__m512i);
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < rows; ++i) {
+            const __m512i numbers = _mm512_set1_epi32(unit_of(a + i * step + x));
+            sums[2 * i] = plus_products(sums[2 * i], low, numbers);
+            sums[2 * i + 1] = plus_products(sums[2 * i + 1], high, numbers);
+        }
     }
+#pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 2
         for (int j = 0; j < 2; ++j) {
             LaneInts own;
-            std::memcpy(&own, &sums[i][j], sizeof(own));
+            std::memcpy(&own, &sums[2 * i + j], sizeof(own));
             store_sums(p, row + i, j * kLanes, own);
         }
     }
 }
 
 template <int... rows>
-HEADSCOPE_VNNI_INLINE void last_vnni_tile(const I8PanelPart& p, std::int64_t row, std::int64_t first,
-                                          std::int64_t count, std::integer_sequence<int, rows...> /*fewer*/) {
-    static_cast<void>(((count == rows + 1 && (vnni_tile<rows + 1>(p, row, first), true)) || ...));
+HEADSCOPE_VNNI_INLINE void last_vnni_tile(const I8PanelPart& p, std::int64_t row, std::int64_t count,
+                                          std::integer_sequence<int, rows...> /*fewer*/) {
+    static_cast<void>(((count == rows + 1 && (vnni_tile<rows + 1, false>(p, row), true)) || ...));
 }
 
 HEADSCOPE_VNNI void with_vnni(const I8PanelPart& p, std::int64_t first, std::int64_t count) {
     constexpr int kRows = 8;
+    const std::int64_t end = first + count;
     std::int64_t row = first;
-    for (; row + kRows <= first + count; row += kRows) {
-        vnni_tile<kRows>(p, row, first);
+    if (p.next != nullptr && row + kRows <= end) {
+        vnni_tile<kRows, true>(p, row);
+        row += kRows;
     }
-    last_vnni_tile(p, row, first, first + count - row, std::make_integer_sequence<int, kRows - 1>());
+    for (; row + kRows <= end; row += kRows) {
+        vnni_tile<kRows, false>(p, row);
+    }
+    last_vnni_tile(p, row, end - row, std::make_integer_sequence<int, kRows - 1>());
 }
 
 // Without VNNI: numbers without a sign times numbers with one, and pairs of products added in 16 bits, which 127 x 127
