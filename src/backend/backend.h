@@ -135,6 +135,9 @@ public:
     // Null if the device sends other ranks nothing by itself, so that it goes through the host's memory.
     virtual Collectives* collectives() { return nullptr; }
 
+    // Gives memory that is kept for later tensors back to the system, if a device keeps any that others could use.
+    virtual void trim() {}
+
     // Bytes used by live tensors now, and the peak.
     struct MemoryUse {
         std::size_t live = 0;

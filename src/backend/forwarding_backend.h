@@ -25,6 +25,7 @@ public:
     Tensor pack(const Tensor& weight) override { return inner_->pack(weight); }
     std::shared_ptr<Event> record_event() override { return inner_->record_event(); }
     Support events() const override { return inner_->events(); }
+    void trim() override { inner_->trim(); }
     MemoryUse memory() const override { return inner_->memory(); }
     Support support(OpId op, DType dtype) const override { return inner_->support(op, dtype); }
     Support products(Compute compute) const override { return inner_->products(compute); }

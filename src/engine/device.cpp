@@ -65,10 +65,13 @@ void Device::load(const ModelHandle& model) {
 }
 
 void Device::free_unused() {
-    std::erase_if(loaded_, [](const Loaded& one) {
+    const std::size_t freed = std::erase_if(loaded_, [](const Loaded& one) {
         const ModelHandle model = one.model.lock();
         return model == nullptr || model->free();
     });
+    if (freed > 0 && backend_ != nullptr) {
+        backend_->trim();
+    }
 }
 
 const LoadedModel* Device::find(const OpenModel& model) const {

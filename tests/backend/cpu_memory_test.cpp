@@ -55,6 +55,15 @@ TEST_CASE("an arena counts live, peak and kept bytes", "[arena]") {
     CHECK(arena.reserved() > 2 << 20);
 }
 
+TEST_CASE("an arena gives back all that it keeps when it is asked to", "[arena]") {
+    HostArena arena;
+    const auto live = arena.allocate(1000);
+    arena.allocate(1 << 20).reset();
+    CHECK(arena.reserved() > 1 << 20);
+    arena.trim();
+    CHECK(arena.reserved() == arena.use().live);
+}
+
 TEST_CASE("blocks that no longer fit any request are returned to the system", "[arena]") {
     HostArena arena;
     for (std::size_t megabytes = 1; megabytes <= 64; megabytes *= 2) {

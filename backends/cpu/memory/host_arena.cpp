@@ -160,6 +160,11 @@ std::shared_ptr<Buffer> HostArena::allocate(std::size_t bytes) {
     return std::make_shared<HostBuffer>(std::move(keep), block, bytes);
 }
 
+void HostArena::trim() {
+    state_->take_returned();
+    state_->shrink_to(0);
+}
+
 Backend::MemoryUse HostArena::use() const {
     return state_->use;
 }

@@ -21,6 +21,9 @@ public:
     // At least `bytes` bytes, aligned to 64. Error if the system has no more.
     std::shared_ptr<Buffer> allocate(std::size_t bytes);
 
+    // Returns what is kept to the system.
+    void trim();
+
     Backend::MemoryUse use() const;
     std::size_t reserved() const;  // live and kept
 

@@ -18,6 +18,7 @@ public:
     void synchronize() override {}
     Tensor borrow(const Tensor& lent) override;
     Support events() const override { return {}; }
+    void trim() override { arena_.trim(); }
     MemoryUse memory() const override { return arena_.use(); }
 
 private:
