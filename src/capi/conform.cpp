@@ -63,7 +63,7 @@ conformance::Plan plan_of(const ChosenOptions& chosen, const OpenOptions& open) 
             .part = conformance::parse_part(chosen.text("part")),
             .timed = !chosen.on("no_speed"),
             .open = [open](const std::string& path, const std::string& device) {
-                return open_device_by(path, device, open);
+                return failing_with(HS_DEVICE, [&] { return open_device_by(path, device, open); });
             }};
 }
 

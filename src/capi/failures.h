@@ -54,13 +54,14 @@ hs_status guarded_input(hs_error** error, const Body& body) noexcept {
     return guarded(error, body, HS_INVALID);
 }
 
-// Runs what fails with `plain`, if its exception has no status of its own.
+// Runs what fails with `plain`, unless its exception says more than that an argument is wrong.
 template <class Body>
 auto failing_with(hs_status plain, const Body& body) {
     try {
         return body();
     } catch (const Error& error) {
-        throw Failure(status_of(std::current_exception(), plain), error.what());
+        const hs_status status = status_of(std::current_exception(), plain);
+        throw Failure(status == HS_INVALID ? plain : status, error.what());
     }
 }
 
