@@ -179,33 +179,80 @@ void CpuBackend::run(const MaskKeys& op) {
 
 namespace {
 
+// The operands, and how the heads are shared by threads.
+struct SharedHeads {
+    explicit SharedHeads(const Attention& op)
+        : q(op.q),
+          k(op.k),
+          v(op.v),
+          out(op.out),
+          allowed(op.mask, q.size[2], k.size[2]),
+          of_group(heads_of_group(op)),
+          count(q.size[0] * q.size[1]),
+          grain(4 * kWorthAThread / std::max<std::int64_t>(1, q.size[2] * k.size[2] * (q.size[3] + v.size[3]))) {}
+
+    View4<const float> q, k, v;
+    View4<float> out;
+    AllowedKeys allowed;
+    std::int64_t of_group, count, grain;
+};
+
 // Whole heads, for some queries and keys, such as a sentence's.
 void attend_by_heads(ThreadPool& pool, const Attention& op) {
-    const View4<const float> q(op.q);
-    const View4<const float> k(op.k);
-    const View4<const float> v(op.v);
-    const View4<float> out(op.out);
-    const AllowedKeys allowed(op.mask, q.size[2], k.size[2]);
-    const std::int64_t of_group = heads_of_group(op);
-    const std::int64_t each = std::max<std::int64_t>(1, q.size[2] * k.size[2] * (q.size[3] + v.size[3]));
+    const SharedHeads heads(op);
     const auto rows_of = [](const View4<const float>& x, std::int64_t b, std::int64_t h) {
         return HeadRows{x.row(b, h, 0), x.step[2], x.size[2], x.size[3]};
     };
-    pool.for_ranges(q.size[0] * q.size[1], 4 * kWorthAThread / each, [&](std::int64_t begin, std::int64_t end) {
+    pool.for_ranges(heads.count, heads.grain, [&](std::int64_t begin, std::int64_t end) {
         HeadAttention head;
         for (std::int64_t item = begin; item < end; ++item) {
-            const std::int64_t b = item / q.size[1];
-            const std::int64_t h = item % q.size[1];
-            head.run(rows_of(q, b, h), rows_of(k, b, h / of_group), rows_of(v, b, h / of_group), allowed, b, op.scale,
-                     out.row(b, h, 0), out.step[2]);
+            const std::int64_t b = item / heads.q.size[1];
+            const std::int64_t h = item % heads.q.size[1];
+            const std::int64_t group = h / heads.of_group;
+            head.run(rows_of(heads.q, b, h), rows_of(heads.k, b, group), rows_of(heads.v, b, group), heads.allowed, b,
+                     op.scale, heads.out.row(b, h, 0), heads.out.step[2]);
+        }
+    });
+}
+
+// A few queries, key by key over the cache in place, only over allowed keys. The heads of a group follow each other, so
+// that all but the first find its keys in the processor's cache.
+void attend_by_queries(ThreadPool& pool, const Attention& op) {
+    const SharedHeads heads(op);
+    // Calls visit(keys, values) of one query.
+    const auto with_rows = [&](std::int64_t b, std::int64_t h, const Keys& own, const auto& visit) {
+        const auto rows_of = [&](const View4<const float>& x, std::int64_t row) {
+            return HeadRows{x.row(row, h / heads.of_group, own.begin), x.step[2], own.count(), x.size[3]};
+        };
+        const auto named_rows = [&](const View4<const float>& x) {
+            const std::int64_t batch = op.key_rows.dim(1);
+            return NamedRows{rows_of(x, 0), x.step[0], data_of<const std::int32_t>(op.key_rows) + own.begin * batch + b,
+                             batch};
+        };
+        if (op.key_rows.defined()) {
+            visit(named_rows(heads.k), named_rows(heads.v));
+        } else {
+            visit(rows_of(heads.k, b), rows_of(heads.v, b));
+        }
+    };
+    pool.for_ranges(heads.count, heads.grain, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<float> scratch(static_cast<std::size_t>(scratch_of(heads.k.size[2])));
+        for (std::int64_t item = begin; item < end; ++item) {
+            const std::int64_t b = item / heads.q.size[1];
+            const std::int64_t h = item % heads.q.size[1];
+            for (std::int64_t i = 0; i < heads.q.size[2]; ++i) {
+                const Keys own = heads.allowed(b, i);
+                with_rows(b, h, own, [&](const auto& keys, const auto& values) {
+                    attend(heads.q.row(b, h, i), keys, values, op.scale, scratch.data(), heads.out.row(b, h, i));
+                });
+            }
         }
     });
 }
 
 }  // namespace
 
-// A few queries (decoding) go key by key over the cache in place, only over allowed keys; for very many, products are
-// faster. The heads of a group follow each other, so that all but the first find its keys in the processor's cache.
+// A few queries, as in decoding, go one by one, and a sentence's by heads; for very many, products are faster.
 void CpuBackend::run(const Attention& op) {
     constexpr std::int64_t kFewQueries = 4;
     constexpr std::int64_t kSomeKeys = 64;
@@ -224,41 +271,7 @@ void CpuBackend::run(const Attention& op) {
         Backend::run(op);
         return;
     }
-    const View4<const float> k(op.k);
-    const View4<const float> v(op.v);
-    const View4<float> out(op.out);
-    const AllowedKeys allowed(op.mask, q.size[2], k.size[2]);
-    const std::int64_t of_group = heads_of_group(op);
-    const std::int64_t each = std::max<std::int64_t>(1, q.size[2] * k.size[2] * (q.size[3] + v.size[3]));
-    // Calls visit(keys, values) of one query.
-    const auto with_rows = [&](std::int64_t b, std::int64_t h, const Keys& own, const auto& visit) {
-        const auto rows_of = [&](const View4<const float>& x, std::int64_t row) {
-            return HeadRows{x.row(row, h / of_group, own.begin), x.step[2], own.count(), x.size[3]};
-        };
-        const auto named_rows = [&](const View4<const float>& x) {
-            const std::int64_t batch = op.key_rows.dim(1);
-            return NamedRows{rows_of(x, 0), x.step[0], data_of<const std::int32_t>(op.key_rows) + own.begin * batch + b,
-                             batch};
-        };
-        if (named) {
-            visit(named_rows(k), named_rows(v));
-        } else {
-            visit(rows_of(k, b), rows_of(v, b));
-        }
-    };
-    pool_.for_ranges(q.size[0] * q.size[1], 4 * kWorthAThread / each, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<float> scratch(static_cast<std::size_t>(scratch_of(k.size[2])));
-        for (std::int64_t item = begin; item < end; ++item) {
-            const std::int64_t b = item / q.size[1];
-            const std::int64_t h = item % q.size[1];
-            for (std::int64_t i = 0; i < q.size[2]; ++i) {
-                const Keys own = allowed(b, i);
-                with_rows(b, h, own, [&](const auto& keys, const auto& values) {
-                    attend(q.row(b, h, i), keys, values, op.scale, scratch.data(), out.row(b, h, i));
-                });
-            }
-        }
-    });
+    attend_by_queries(pool_, op);
 }
 
 void CpuBackend::run(const AttentionBackward& op) {

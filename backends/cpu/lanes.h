@@ -30,23 +30,14 @@ HEADSCOPE_INLINE void load(const float* from, std::int64_t count, Lanes& to) {
 // e^x for x <= 0, to about one unit in the last place; 0 below the smallest normal number, NaN for NaN. In place.
 HEADSCOPE_INLINE void exp_below(Lanes& x) {
     using Bits = std::uint32_t __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
-    constexpr float kLowest = -87.33654F;  // ln of the smallest normal number
-    constexpr float kLog2E = 1.44269504F;
-    constexpr float kRound = 12582912.0F;     // 1.5 x 2^23: in a sum with it the last bits are a whole number
-    constexpr float kLn2High = 0.693359375F;  // few bits, so that its multiples are exact
-    constexpr float kLn2Low = -2.12194440e-4F;
+    using namespace exponential;
+    constexpr float kRound = 12582912.0F;  // 1.5 x 2^23: in a sum with it the last bits are a whole number
     const Lanes clamped = x < kLowest ? Lanes{} + kLowest : x;
     const Lanes shifted = clamped * kLog2E + kRound;
     const Lanes whole = shifted - kRound;
-    const Lanes r = (clamped - whole * kLn2High) - whole * kLn2Low;  // |r| <= ln(2) / 2
-    // Taylor series; the next term is below 6e-9.
-    Lanes p = r * (1.0F / 5040.0F) + 1.0F / 720.0F;
-    p = p * r + 1.0F / 120.0F;
-    p = p * r + 1.0F / 24.0F;
-    p = p * r + 1.0F / 6.0F;
-    p = p * r + 0.5F;
-    p = p * r + 1.0F;
-    p = p * r + 1.0F;
+    const Lanes r = (clamped - whole * kLn2High) - whole * kLn2Low;
+    Lanes p;
+    of_rest(r, p);
     Bits exponent;
     std::memcpy(&exponent, &shifted, sizeof(exponent));
     exponent = (exponent << 23U) + 0x3f800000U;

@@ -14,30 +14,42 @@ namespace headscope::cpu {
 // depend on it.
 constexpr std::int64_t kLanes = 16;
 
+// Of e^x = 2^n e^r, where n is x / ln 2 to the nearest whole number and r the rest.
+namespace exponential {
+
+constexpr float kLowest = -87.33654F;  // ln of the smallest normal number
+constexpr float kLog2E = 1.44269504F;
+constexpr float kLn2High = 0.693359375F;  // few bits, so that its multiples are exact
+constexpr float kLn2Low = -2.12194440e-4F;
+
+// e^r for |r| <= ln(2) / 2, of a number or a vector. Taylor series; the next term is below 6e-9.
+template <class Number>
+HEADSCOPE_INLINE void of_rest(const Number& r, Number& to) {
+    to = r * (1.0F / 5040.0F) + 1.0F / 720.0F;
+    to = to * r + 1.0F / 120.0F;
+    to = to * r + 1.0F / 24.0F;
+    to = to * r + 1.0F / 6.0F;
+    to = to * r + 0.5F;
+    to = to * r + 1.0F;
+    to = to * r + 1.0F;
+}
+
+}  // namespace exponential
+
 // e^x to about one unit in the last place; 0 below the smallest normal number. Selects only between constants and
 // operands, since compilers turn a selection of results into a branch, which prevents vectorisation.
 HEADSCOPE_INLINE float exp_fast(float x) {
-    constexpr float kLowest = -87.33654F;  // ln of the smallest normal number
-    constexpr float kHighest = 89.0F;      // its exponential overflows to infinity
-    constexpr float kLog2E = 1.44269504F;
-    constexpr float kLn2High = 0.693359375F;  // few bits, so that its multiples are exact
-    constexpr float kLn2Low = -2.12194440e-4F;
+    using namespace exponential;
+    constexpr float kHighest = 89.0F;  // its exponential overflows to infinity
     const float above = x > kLowest ? x : kLowest;
     const float clamped = above < kHighest ? above : kHighest;
     const float quotient = clamped * kLog2E;
     const float to_nearest = quotient < 0.0F ? -0.5F : 0.5F;
     const auto n = static_cast<std::int32_t>(quotient + to_nearest);
     const auto whole = static_cast<float>(n);
-    const float r = (clamped - whole * kLn2High) - whole * kLn2Low;  // |r| <= ln(2) / 2
-    // Taylor series; the next term is below 6e-9.
-    float p = 1.0F / 5040.0F;
-    p = p * r + 1.0F / 720.0F;
-    p = p * r + 1.0F / 120.0F;
-    p = p * r + 1.0F / 24.0F;
-    p = p * r + 1.0F / 6.0F;
-    p = p * r + 0.5F;
-    p = p * r + 1.0F;
-    p = p * r + 1.0F;
+    const float r = (clamped - whole * kLn2High) - whole * kLn2Low;
+    float p = 0.0F;
+    of_rest(r, p);
     // 2^n as two factors, since 2^128 overflows.
     const std::int32_t half = n >> 1;
     const auto first = std::bit_cast<float>((half + 127) << 23);

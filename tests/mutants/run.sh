@@ -314,7 +314,9 @@ mutant attention oracle 'a query is given to a key that its sentence has not' ba
 mutant attention oracle 'the mean is not taken off the gradient' backends/cpu/reference/attention.cpp \
     'weights[j] * (grad_weights[j] - mean)' 'weights[j] * grad_weights[j]'
 mutant attention cpu 'a head reads the keys of the group with its number' backends/cpu/attention.cpp \
-    'x.row(row, h / of_group, own.begin)' 'x.row(row, h % x.size[1], own.begin)'
+    'x.row(row, h / heads.of_group, own.begin)' 'x.row(row, h % x.size[1], own.begin)'
+mutant attention cpu 'a sentence reads the keys of the group with its number' backends/cpu/attention.cpp \
+    'const std::int64_t group = h / heads.of_group;' 'const std::int64_t group = h % heads.k.size[1];'
 mutant attention cpu 'blocks of a head read the keys of the group with its number' backends/cpu/block_attention.cpp \
     'group = head / heads_of_group_;' 'group = head % k.size[1];'
 mutant attention cpu 'composed, heads of a group are far apart' src/backend/compositions.cpp \
