@@ -38,8 +38,8 @@ public:
     virtual bool wants(const AttentionSite& site) const = 0;
     // Returns the weights to use: those of `view`, or others of their shape.
     virtual Tensor observe(Backend& backend, const AttentionView& view) = 0;
-    // With a tape, of weights that observe() changed in place: gets their gradient on its way back to the scores, and
-    // sets it to 0 where the weights do not depend on these any more.
+    // The backward pass of observe(), if it changed the weights in place: sets their gradient to 0 where they do not
+    // depend on the scores any more.
     virtual void observe_gradient(Backend& /*backend*/, const AttentionView& /*view*/, const Tensor& /*gradient*/) {}
 };
 
