@@ -12,7 +12,7 @@ mkdir bin
 cat >bin/srun <<'SH'
 #!/usr/bin/env bash
 echo "$*" >>words
-[ "$HOW" != lasts ] || { trap 'exit 1' TERM; sleep 30 & wait $!; }
+[ "$HOW" != lasts ] || { trap 'kill $!; exit 1' TERM; sleep 30 & wait $!; }
 [ "$HOW" != fails ]
 SH
 printf '#!/usr/bin/env bash\necho "$*" >>queued\n' >bin/scontrol
@@ -35,9 +35,9 @@ touch out/my/checkpoints/step-5.safetensors
 job fails
 expect "one that fails later queues again" queued "requeue 7"
 expect "and goes on" grep -q -- "--output out/my --device cuda --resume$" words
+rm -f words queued
 HOW=lasts bash "$repository/assets/scaling/train.sbatch" my.json out/my &
 batch=$!
-rm -f words queued
 until [ -s words ]; do sleep 0.05; done
 kill -TERM $batch
 wait $batch
