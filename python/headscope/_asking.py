@@ -10,10 +10,10 @@ from typing import Any, Callable, TypeVar
 from ._errors import OK, ClosedError
 from ._facts import Facts
 from ._handles import Result
-from ._library import lib
+from ._library import lib, text_at
 from ._options import NativeOptions
 from ._reading import answers, json_of, raise_problems
-from ._requests import DETOKENIZE, encoded
+from ._requests import DETOKENIZE, Request, Work, encoded
 from ._top import tops_of
 
 Found = TypeVar("Found")
@@ -36,11 +36,10 @@ class Asking(Facts):
         self, kind: int, inputs: Sequence[bytes], targets: Sequence[bytes] | None, options: Mapping[str, Any]
     ) -> Result:
         self._check_open()
-        request = self._opened.submit(kind, inputs, targets, NativeOptions(options))
-        try:
-            return request.wait()
-        finally:
-            request.close()
+        return self._opened.answer(kind, inputs, targets, NativeOptions(options))
+
+    def _submitted(self, _: Sequence[str], problems: dict[int, str], work: Work) -> tuple[Request, dict[int, str]]:
+        return self._opened.submit(*work), problems
 
     def _pair(self, text: str, target: str | None) -> tuple[list[bytes], list[bytes] | None]:
         return (
@@ -78,7 +77,7 @@ class Asking(Facts):
         sources: Sequence[str],
         problems: Mapping[int, str],
         convert: Callable[..., Found],
-        unread: Callable[[Result, str], Found],
+        unread: Callable[[Result, str, str], Found],
         failed: Callable[[str, str], Found],
         errors: str,
         side: str,
@@ -86,9 +85,11 @@ class Asking(Facts):
         """Answers of a model that writes pieces of `side`."""
         if result.asked.get("alternatives"):  # whose names need the open model
             convert = partial(convert, tops=tops_of(result, lambda ids: self._names(ids, side)))
-        elif len(sources) == 1 and not problems and lib.hs_result_status(result.pointer, 0) == OK:
+        elif len(sources) == 1 and not problems:
             # Among several, one that is kept unread would keep the memory of all.
-            return [unread(result, sources[0])]
+            text = text_at(lib.hs_result_text(result.pointer, 0, 0))
+            if text or lib.hs_result_status(result.pointer, 0) == OK:
+                return [unread(result, sources[0], text)]
         return self._answers(result, sources, problems, convert, failed, errors)
 
     def _answers(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Mapping
 from ctypes import c_void_p
+from os import getpid
 from typing import Any, Callable, NoReturn
 
 from ._errors import ForkedError, raise_closed
-from ._library import lib, owner_of
+from ._library import lib, of_another
 
 
 class _Held:
@@ -33,7 +33,7 @@ class Handle(_Held):
         self._pointer = pointer
         self._free = free
         self._what = what
-        self._process = os.getpid()
+        self._process = getpid()
         self._users = 0
         self._closed = False
         self._lock = threading.Lock()
@@ -45,12 +45,11 @@ class Handle(_Held):
     @property
     def foreign(self) -> bool:
         """Whether it belongs to the process before a fork, where its lock may be held for ever."""
-        return self._process != os.getpid()
+        return self._process != getpid()
 
     def __enter__(self) -> c_void_p:
-        problem = owner_of(self._process)
-        if problem is not None:
-            raise ForkedError(problem)
+        if self._process != getpid():
+            raise ForkedError(of_another(self._process))
         with self._lock:
             if self._closed:
                 raise_closed(self._what)

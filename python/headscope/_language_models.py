@@ -20,7 +20,7 @@ from ._reading import (
     only_of,
     unread_completion,
 )
-from ._requests import Request, encoded, inputs_of, listed
+from ._requests import Request, Work, encoded, inputs_of, listed
 from ._results import Candidate, Completion, Filled
 from ._run import candidates_of
 from ._streams import AsyncStream, Stream
@@ -77,11 +77,8 @@ class LanguageModel(Model):
         >>> [[each.text for each in place] for place in found.top]
         [['▁tell', '▁help', '▁give'], ['▁me', '▁Tom', '▁us']]
         """
-        prompts, (request, problems) = self._ask(prompt, max_tokens, top, errors, options)
-        try:
-            found = self._read(request.wait(), prompts, problems, errors)
-        finally:
-            request.close()
+        prompts, problems, work = self._ask(prompt, max_tokens, top, errors, options)
+        found = self._read(self._opened.answer(*work), prompts, problems, errors)
         return found[0] if isinstance(prompt, str) else found
 
     @overload
@@ -108,11 +105,8 @@ class LanguageModel(Model):
         self, prompt: Any, *, max_tokens: int | None = None, top: int = 0, errors: str = "raise", **options: Any
     ) -> Any:
         """The same for asyncio. A task that is cancelled cancels its request."""
-        prompts, (request, problems) = self._ask(prompt, max_tokens, top, errors, options)
-        try:
-            found = self._read(await request.wait_async(), prompts, problems, errors)
-        finally:
-            request.close()
+        prompts, problems, work = self._ask(prompt, max_tokens, top, errors, options)
+        found = self._read(await self._opened.answer_async(*work), prompts, problems, errors)
         return found[0] if isinstance(prompt, str) else found
 
     def stream(
@@ -150,7 +144,7 @@ class LanguageModel(Model):
 
     def _ask(
         self, prompt: Any, max_tokens: int | None, top: int, errors: str, options: Mapping[str, Any]
-    ) -> tuple[list[str], tuple[Request, dict[int, str]]]:
+    ) -> tuple[list[str], dict[int, str], Work]:
         check_errors(errors)
         self._check_open()
         chosen = writing_options(options)
@@ -167,17 +161,14 @@ class LanguageModel(Model):
             chosen["ids"] = True
             prompts = [_ids_of(each) for each in prompts]
         inputs, problems = inputs_of(prompts, "prompt")
-        return prompts, (
-            self._opened.submit(_requests.COMPLETE, inputs, None, NativeOptions(self._edited(chosen))),
-            problems,
-        )
+        return prompts, problems, (_requests.COMPLETE, inputs, None, NativeOptions(self._edited(chosen)))
 
     def _streamed(
         self, prompt: str, max_tokens: int | None, top: int, options: Mapping[str, Any]
     ) -> tuple[Request, Callable[[Result], Completion]]:
         encoded(prompt, "the prompt")  # before any of it is written
-        prompts, (request, problems) = self._ask(prompt, max_tokens, top, "raise", {**options, "stream": True})
-        return request, lambda result: self._read(result, prompts, problems, "raise")[0]
+        prompts, problems, work = self._ask(prompt, max_tokens, top, "raise", {**options, "stream": True})
+        return self._opened.submit(*work), lambda result: self._read(result, prompts, problems, "raise")[0]
 
     def _read(self, result: Result, prompts: list[str], problems: Mapping[int, str], errors: str) -> list[Completion]:
         return self._written(
@@ -210,11 +201,8 @@ class MaskedModel(Model):
         top: candidates of each mask (5). mask: what stands for a masked word ("[MASK]"). one_by_one: the most certain
         mask is filled first, and the others see it.
         """
-        texts, (request, problems) = self._ask(text, errors, options)
-        try:
-            found = self._read(request.wait(), texts, problems, errors)
-        finally:
-            request.close()
+        texts, problems, work = self._ask(text, errors, options)
+        found = self._read(self._opened.answer(*work), texts, problems, errors)
         return found[0] if isinstance(text, str) else found
 
     @overload
@@ -225,24 +213,16 @@ class MaskedModel(Model):
     ) -> list[Filled]: ...
     async def fill_async(self, text: Any, *, errors: str = "raise", **options: Any) -> Any:
         """The same for asyncio. A task that is cancelled cancels its request."""
-        texts, (request, problems) = self._ask(text, errors, options)
-        try:
-            found = self._read(await request.wait_async(), texts, problems, errors)
-        finally:
-            request.close()
+        texts, problems, work = self._ask(text, errors, options)
+        found = self._read(await self._opened.answer_async(*work), texts, problems, errors)
         return found[0] if isinstance(text, str) else found
 
-    def _ask(
-        self, text: Any, errors: str, options: Mapping[str, Any]
-    ) -> tuple[list[str], tuple[Request, dict[int, str]]]:
+    def _ask(self, text: Any, errors: str, options: Mapping[str, Any]) -> tuple[list[str], dict[int, str], Work]:
         check_errors(errors)
         self._check_open()
         texts: list[str] = listed(text, "the text")
         inputs, problems = inputs_of(texts, "text")
-        return texts, (
-            self._opened.submit(_requests.FILL, inputs, None, NativeOptions(self._edited(options))),
-            problems,
-        )
+        return texts, problems, (_requests.FILL, inputs, None, NativeOptions(self._edited(options)))
 
     def _read(self, result: Result, texts: list[str], problems: Mapping[int, str], errors: str) -> list[Filled]:
         return self._answers(result, texts, problems, filled_of, failed_filled, errors)

@@ -169,9 +169,17 @@ def version() -> str:
     return f"{number >> 16}.{number >> 8 & 255}.{number & 255}"
 
 
+# Of Python itself: one call each, in the place of several.
+address_of: Any = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object)(("PyBytes_AsString", ctypes.pythonapi))
+_decode: Any = ctypes.PYFUNCTYPE(ctypes.py_object, c_void_p, ctypes.c_ssize_t, c_char_p)(
+    ("PyUnicode_DecodeUTF8", ctypes.pythonapi)
+)
+
+
 def text_at(text: Text) -> str:
     """A text that is lent, as a str. Bytes that are no UTF-8 become U+FFFD."""
-    return bytes_at(text).decode("utf-8", "replace")
+    found: str = _decode(text.data, text.size, b"replace")
+    return found
 
 
 def bytes_at(text: Text) -> bytes:
@@ -222,10 +230,8 @@ def new_array() -> Array:
     return array
 
 
-def owner_of(process: int) -> str | None:
-    """Why a handle of `process` cannot be used here, if it cannot."""
-    if process == os.getpid():
-        return None
+def of_another(process: int) -> str:
+    """Why a handle of `process`, another one, cannot be used here."""
     return (
         f"this object belongs to process {process}, which forked this one: open the model in the child, or start it "
         'with multiprocessing.get_context("spawn")'

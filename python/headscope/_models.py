@@ -202,16 +202,13 @@ class Model(Asking, Closing):
             functions.functions,
         )
         self._check_open()
-        request = self._opened.submit(_requests.RUN, inputs, targets, native, functions)
         try:
-            result = request.wait()
+            result = self._opened.answer(_requests.RUN, inputs, targets, native, functions)
             return Run(result, only_of(result))
         except Error:
             if functions.failure is not None:
                 raise Error(functions.problem) from functions.failure
             raise
-        finally:
-            request.close()
 
     def importance(self, text: str, target: str | None = None, **options: Unpack[ImportanceOptions]) -> Importance:
         """What the probability of the target loses without each head.

@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ._engine import Engine, refuse_in_hook, returned
-from ._handles import Handle
+from ._handles import Handle, Result
 from ._library import given, lib, take
 from ._options import NativeOptions
-from ._requests import DETOKENIZE, TOKENIZE, Request
+from ._requests import DETOKENIZE, TOKENIZE, Request, answer
+
+_WITHOUT_DEVICE = (TOKENIZE, DETOKENIZE)
 
 
 def family_of(info: Mapping[str, Any]) -> str:
@@ -39,7 +41,7 @@ class Opened:
         options: NativeOptions | None = None,
         keep: object = None,
     ) -> Request:
-        if kind not in (TOKENIZE, DETOKENIZE):  # which need no device
+        if kind not in _WITHOUT_DEVICE:
             refuse_in_hook(self.engine)
         request = Request(self.handle, kind, inputs, targets, options, keep)
         with self._lock:
@@ -47,6 +49,27 @@ class Opened:
         if self.handle.closed:  # meanwhile, so that close() may not have seen the request
             request.cancel()
         return request
+
+    def answer(
+        self,
+        kind: int,
+        inputs: Sequence[bytes],
+        targets: Sequence[bytes] | None = None,
+        options: NativeOptions | None = None,
+        keep: object = None,
+    ) -> Result:
+        """What a request gives that only this thread waits for. Closing the model, or an exception, cancels it."""
+        if kind not in _WITHOUT_DEVICE:
+            refuse_in_hook(self.engine)
+        return answer(self.handle, kind, inputs, targets, options, keep)
+
+    async def answer_async(self, *work: Any) -> Result:
+        """The same for asyncio."""
+        request = self.submit(*work)
+        try:
+            return await request.wait_async()
+        finally:
+            request.close()
 
     def close(self) -> None:
         self.handle.close()

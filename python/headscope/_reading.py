@@ -11,7 +11,7 @@ from typing import Any, Callable, TypeVar
 
 from ._errors import INVALID, Error, InvalidError, error_of
 from ._handles import Result
-from ._library import given, lib, new_array, take, text_at
+from ._library import given, lib, new_array, take
 from ._results import Candidate, Completion, Filled, Piece, Score, Translation, unread
 
 _TYPES: dict[int, type[Any]] = {1: ctypes.c_float, 2: c_double, 3: c_int32, 4: c_int64}
@@ -80,9 +80,8 @@ def translation_of(
     return one(0, json, n_best=n_best, sentences=json.get("sentences", 0), remark=json.get("remark", ""))
 
 
-def unread_translation(result: Result, source: str) -> Translation:
+def unread_translation(result: Result, source: str, text: str) -> Translation:
     """Of the only input, which has no problem."""
-    text = text_at(lib.hs_result_text(result.pointer, 0, 0))
     read = partial(_only, result, translation_of, source)
     return unread(Translation, read, source=source, text=text, problem="")
 
@@ -110,9 +109,8 @@ def completion_of(result: Result, input: int, json: Mapping[str, Any], prompt: s
     return one(0, json, n_best=tuple(one(i, each) for i, each in enumerate(json.get("n_best", ()))))
 
 
-def unread_completion(result: Result, prompt: str) -> Completion:
+def unread_completion(result: Result, prompt: str, text: str) -> Completion:
     """Of the only input, which has no problem."""
-    text = text_at(lib.hs_result_text(result.pointer, 0, 0))
     read = partial(_only, result, completion_of, prompt)
     return unread(Completion, read, prompt=prompt, text=text, problem="")
 

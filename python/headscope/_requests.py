@@ -10,11 +10,11 @@ import threading
 from array import array
 from collections.abc import Sequence
 from ctypes import byref, c_void_p
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 from ._errors import AGAIN, END, Error, InvalidError
 from ._handles import Handle, Result
-from ._library import DONE_FUNCTION, Event, check, failure, given, lib
+from ._library import DONE_FUNCTION, Event, address_of, check, failure, lib
 from ._options import NativeOptions
 
 if TYPE_CHECKING:
@@ -32,27 +32,28 @@ class Texts:
     """Texts as the C library takes them: pairs of an address and a size."""
 
     def __init__(self, texts: Sequence[bytes]) -> None:
-        self._bytes = b"".join(texts)
-        start = c_void_p.from_buffer(ctypes.c_char_p(self._bytes)).value or 0
-        words = array("Q")
+        self._bytes = texts[0] if len(texts) == 1 else b"".join(texts)
+        start = address_of(self._bytes)
+        words: list[int] = []
         for text in texts:
-            words.append(start)
-            words.append(len(text))
+            words += start, len(text)
             start += len(text)
-        self._words = words
+        self._words = array("Q", words)
 
     @property
     def address(self) -> int:
         return self._words.buffer_info()[0]
 
 
-def encoded(text: object, what: str) -> bytes:
+def encoded(text: object, what: str, number: int = 0) -> bytes:
     """UTF-8. InvalidError for what has none."""
     if not isinstance(text, str):
+        what = f"{what} {number}" if number else what
         raise TypeError(f"{what} must be a str, not {type(text).__name__}")
     try:
         return text.encode()
     except UnicodeEncodeError as problem:
+        what = f"{what} {number}" if number else what
         raise InvalidError(
             f"{what} has half a surrogate pair, {text[problem.start]!r}, at character {problem.start}: "
             "it cannot be UTF-8"
@@ -75,6 +76,65 @@ class _Fate:
             _free_later(pointer, self.keep)
 
 
+# What is asked: the kind, inputs, targets and options.
+Work = tuple[int, Sequence[bytes], Optional[Sequence[bytes]], NativeOptions]
+
+
+def _submitted(
+    model: Handle, kind: int, inputs: Sequence[bytes], targets: Sequence[bytes] | None, options: NativeOptions
+) -> c_void_p:
+    texts = Texts(inputs)
+    to = Texts(targets) if targets is not None else None
+    with options as chosen, model as pointer:
+        place = c_void_p()
+        error = c_void_p()
+        status: int = lib.hs_submit(
+            pointer,
+            kind,
+            texts.address,
+            None if to is None else to.address,
+            len(inputs),
+            chosen,
+            byref(place),
+            byref(error),
+        )
+    if status != 0:
+        raise failure(status, error)
+    return place
+
+
+def answer(
+    model: Handle,
+    kind: int,
+    inputs: Sequence[bytes],
+    targets: Sequence[bytes] | None,
+    options: NativeOptions | None,
+    keep: object = None,
+) -> Result:
+    """What a Request gives, without one, for which nobody else waits: of one short sentence, Python's part of the time
+    is mostly that of reaching memory again that the device's work has driven out of the caches."""
+    options = options or NativeOptions({})
+    request = _submitted(model, kind, inputs, targets, options)
+    place = c_void_p()
+    error = c_void_p()
+    try:
+        while True:
+            status: int = lib.hs_request_wait(request, SLICE_MS, byref(place), byref(error))
+            if status != AGAIN:
+                break
+            if model.closed:
+                lib.hs_request_cancel(request)
+    except BaseException:
+        lib.hs_request_cancel(request)
+        _start_freeing()
+        _free_later(request, keep)
+        raise
+    lib.hs_request_free(request)
+    if status != 0:
+        raise failure(status, error)
+    return Result(place, options.values)
+
+
 class Request:
     """Work in an engine. Any thread may wait for it and cancel it; one at a time may read its events."""
 
@@ -89,21 +149,9 @@ class Request:
     ) -> None:
         _start_freeing()
         self._fate = _Fate(keep)
-        texts = Texts(inputs)
-        to = Texts(targets) if targets is not None else None
         options = options or NativeOptions({})
         self._asked = options.values
-        with options as chosen, model as pointer:
-            request = given(
-                lib.hs_submit,
-                pointer,
-                kind,
-                texts.address,
-                None if to is None else to.address,
-                len(inputs),
-                chosen,
-            )
-        self._handle = Handle(request, self._fate.free, "request")
+        self._handle = Handle(_submitted(model, kind, inputs, targets, options), self._fate.free, "request")
 
     def wait(self) -> Result:
         """The result. An exception that comes meanwhile, such as KeyboardInterrupt, cancels the request."""
@@ -264,10 +312,10 @@ def inputs_of(texts: Sequence[object], what: str) -> tuple[list[bytes], dict[int
     """All texts as UTF-8, and why some have none, which become empty."""
     done: list[bytes] = []
     problems: dict[int, str] = {}
-    for i, text in enumerate(texts):
+    for text in texts:
         try:
-            done.append(encoded(text, f"{what} {i + 1}"))
+            done.append(encoded(text, what, len(done) + 1))
         except InvalidError as problem:
-            problems[i] = str(problem)
+            problems[len(done)] = str(problem)
             done.append(b"")
     return done, problems

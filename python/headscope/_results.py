@@ -37,15 +37,18 @@ class _Field:
             # Threads that do this at a time all get the objects of the first.
             for name, value in vars(read()).items():
                 own.setdefault(name, value)
-            object.__setattr__(answer, "_read", None)
+            _set_read(answer, None)
         return own[self._name]
+
+
+_set_read = vars(Unread)["_read"].__set__  # also of a frozen class
 
 
 def unread(form: type[Answer], read: Callable[[], Answer], **known: object) -> Answer:
     """An answer with the fields that are `known`. `read` gives an equal one with all."""
     found = form.__new__(form)
-    vars(found).update(known)
-    object.__setattr__(found, "_read", read)  # of a frozen class
+    found.__dict__.update(known)
+    _set_read(found, read)
     return found
 
 

@@ -13,7 +13,7 @@ from ._handles import Result
 from ._models import Model
 from ._options import NativeOptions
 from ._reading import check_errors, error_for, failed_translation, numbers, translation_of, unread_translation
-from ._requests import Request, encoded, inputs_of, listed
+from ._requests import Request, Work, encoded, inputs_of, listed
 from ._results import Translation
 from ._streams import AsyncStream, Stream
 
@@ -50,11 +50,8 @@ class Translator(Model):
         "keep" gives them, with a `problem`.
         alternatives: how many of the likeliest tokens come with each one written, as `top` of the translation.
         """
-        lines, asked = self._ask(text, errors, options)
-        try:
-            found = self._read(asked[0].wait(), lines, asked[1], errors)
-        finally:
-            asked[0].close()
+        lines, problems, work = self._ask(text, errors, options)
+        found = self._read(self._opened.answer(*work), lines, problems, errors)
         return found[0] if isinstance(text, str) else found
 
     @overload
@@ -67,11 +64,8 @@ class Translator(Model):
     ) -> list[Translation]: ...
     async def translate_async(self, text: Any, *, errors: str = "raise", **options: Any) -> Any:
         """The same for asyncio. A task that is cancelled cancels its request."""
-        lines, asked = self._ask(text, errors, options)
-        try:
-            found = self._read(await asked[0].wait_async(), lines, asked[1], errors)
-        finally:
-            asked[0].close()
+        lines, problems, work = self._ask(text, errors, options)
+        found = self._read(await self._opened.answer_async(*work), lines, problems, errors)
         return found[0] if isinstance(text, str) else found
 
     def translate_iter(
@@ -104,7 +98,8 @@ class Translator(Model):
             ]
 
         return _raising(
-            in_order(read, ahead, ordered, lambda part: self._ask(part, errors, options)[1], found), ordered
+            in_order(read, ahead, ordered, lambda part: self._submitted(*self._ask(part, errors, options)), found),
+            ordered,
         )
 
     def stream(self, text: str, **options: Unpack[TranslateOptions]) -> Stream[Translation]:
@@ -128,9 +123,7 @@ class Translator(Model):
             target = self.translate(text, **languages).text
         return self._pair(text, target)
 
-    def _ask(
-        self, text: Any, errors: str, options: Mapping[str, Any]
-    ) -> tuple[list[str], tuple[Request, dict[int, str]]]:
+    def _ask(self, text: Any, errors: str, options: Mapping[str, Any]) -> tuple[list[str], dict[int, str], Work]:
         check_errors(errors)
         self._check_open()
         options = writing_options(options)
@@ -142,12 +135,12 @@ class Translator(Model):
                 raise UnsupportedError("stream() does not obey edits: translate() gives the whole text")
             kind = _requests.ATTEND  # which counts the rows of cross-attention: docs/library.md
             options = self._edited(options)
-        return lines, (self._opened.submit(kind, inputs, None, NativeOptions(options)), problems)
+        return lines, problems, (kind, inputs, None, NativeOptions(options))
 
     def _streamed(self, text: str, options: Mapping[str, Any]) -> tuple[Request, Callable[[Result], Translation]]:
         encoded(text, "the text")  # before any of it is written
-        lines, (request, problems) = self._ask(text, "raise", {**options, "stream": True})
-        return request, lambda result: self._read(result, lines, problems, "raise")[0]
+        lines, problems, work = self._ask(text, "raise", {**options, "stream": True})
+        return self._opened.submit(*work), lambda result: self._read(result, lines, problems, "raise")[0]
 
     def _read(self, result: Result, lines: list[str], problems: Mapping[int, str], errors: str) -> list[Translation]:
         if self._edits:

@@ -151,6 +151,14 @@ def test_closing_just_after_asking(model: hs.Translator, monkeypatch: pytest.Mon
     closing = hs.open("en-de", devices="cpu")  # whose engine stays open
     assert closing.engine is model.engine
     with pytest.raises(hs.CancelledError):
+        closing.stream(" ".join(["It is a long story."] * 20), beam=30).result()
+
+
+def test_closing_while_one_waits(model: hs.Translator) -> None:
+    closing = hs.open("en-de", devices="cpu")  # whose engine stays open
+    assert closing.engine is model.engine
+    threading.Timer(0.5, closing.close).start()
+    with pytest.raises(hs.CancelledError):
         closing.translate(MANY * 10)
 
 
