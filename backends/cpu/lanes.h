@@ -14,6 +14,15 @@ namespace headscope::cpu {
 using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
 using LaneInts = std::int32_t __attribute__((vector_size(kLanes * sizeof(std::int32_t))));
 
+// Zeros for sums that stay in registers: compilers write a braced initialiser of so many to memory first.
+template <class Vector, std::size_t count>
+HEADSCOPE_INLINE void set_zero(Vector (&sums)[count]) {
+#pragma GCC unroll 32
+    for (Vector& sum : sums) {
+        sum = Vector{};
+    }
+}
+
 // Loads 16 lanes, or the first `count` < 16 and zeros.
 template <bool whole>
 HEADSCOPE_INLINE void load(const float* from, std::int64_t count, Lanes& to) {
@@ -51,12 +60,19 @@ HEADSCOPE_INLINE void take_larger(const Lanes& x, Lanes& to) {
     to = x > to ? x : to;
 }
 
-HEADSCOPE_INLINE float largest_lane(const Lanes& x) {
-    float largest = x[0];
-    for (std::int64_t lane = 1; lane < kLanes; ++lane) {
-        largest = x[lane] > largest ? x[lane] : largest;
-    }
-    return largest;
+template <int half, int... lane>
+HEADSCOPE_INLINE void take_larger_at(Lanes& x, std::integer_sequence<int, lane...> /*lanes*/) {
+    take_larger(__builtin_shufflevector(x, x, (lane ^ half)...), x);
+}
+
+// Of lanes without NaN.
+HEADSCOPE_INLINE float largest_lane(Lanes x) {
+    constexpr std::make_integer_sequence<int, kLanes> kAll;
+    take_larger_at<8>(x, kAll);
+    take_larger_at<4>(x, kAll);
+    take_larger_at<2>(x, kAll);
+    take_larger_at<1>(x, kAll);
+    return x[0];
 }
 
 HEADSCOPE_INLINE float total_lane(const Lanes& x) {

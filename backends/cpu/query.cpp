@@ -24,10 +24,11 @@ constexpr std::int64_t kKeys = 4;  // at a time
 // sums[j] += the products of columns [x, x + 16) with key first + j; missing keys repeat the last one.
 template <bool whole, class Rows>
 HEADSCOPE_INLINE void multiply_add(const float* query, const Rows& keys, std::int64_t first, std::int64_t x,
-                                   Lanes* sums) {
+                                   Lanes (&sums)[kKeys]) {
     const HeadRows& sizes = sizes_of(keys);
     Lanes q;
     load<whole>(query + x, sizes.depth - x, q);
+#pragma GCC unroll 4
     for (std::int64_t j = 0; j < kKeys; ++j) {
         const float* row = keys.row(std::min(first + j, sizes.count - 1));
         Lanes k;
@@ -36,47 +37,43 @@ HEADSCOPE_INLINE void multiply_add(const float* query, const Rows& keys, std::in
     }
 }
 
-// Half of the lanes, so that the sums below stay in the registers of AVX2.
-constexpr std::int64_t kPart = kLanes / 2;
-using Part = float __attribute__((vector_size(kPart * sizeof(float))));
-
-// kSums independent sums at a time, to hide latency.
-constexpr int kSums = 4;
+// Independent sums, to hide latency; with two parts each they stay in the registers of AVX2.
+constexpr int kSums = 2;
 
 template <bool whole>
-HEADSCOPE_INLINE void add_value(float weight, const float* value, std::int64_t count, Part& sum) {
-    Part v = {};
+HEADSCOPE_INLINE void add_value(float weight, const float* value, std::int64_t count, Lanes& sum) {
+    Lanes v = {};
     std::memcpy(&v, value, whole ? sizeof(v) : static_cast<std::size_t>(count) * sizeof(float));
     sum += weight * v;
 }
 
-// Columns [x, x + parts * 8) of the sum; if `whole` is false, parts is 1 and there are only `count` columns.
+// Columns [x, x + parts * 16) of the sum; if `whole` is false, parts is 1 and there are only `count` columns.
 template <bool whole, int parts, class Rows>
 HEADSCOPE_INLINE void sum_columns(const float* weights, const Rows& values, std::int64_t x, std::int64_t count,
                                   float* out) {
     const std::int64_t rows = sizes_of(values).count;
-    Part sums[kSums][parts] = {};
+    Lanes sums[kSums][parts] = {};
     std::int64_t j = 0;
     for (; j + kSums <= rows; j += kSums) {
-#pragma GCC unroll 4
+#pragma GCC unroll 2
         for (int s = 0; s < kSums; ++s) {
             const float* row = values.row(j + s) + x;
 #pragma GCC unroll 2
             for (int i = 0; i < parts; ++i) {
-                add_value<whole>(weights[j + s], row + i * kPart, count, sums[s][i]);
+                add_value<whole>(weights[j + s], row + i * kLanes, count, sums[s][i]);
             }
         }
     }
     for (; j < rows; ++j) {
 #pragma GCC unroll 2
         for (int i = 0; i < parts; ++i) {
-            add_value<whole>(weights[j], values.row(j) + x + i * kPart, count, sums[0][i]);
+            add_value<whole>(weights[j], values.row(j) + x + i * kLanes, count, sums[0][i]);
         }
     }
 #pragma GCC unroll 2
     for (int i = 0; i < parts; ++i) {
-        const Part total = (sums[0][i] + sums[1][i]) + (sums[2][i] + sums[3][i]);
-        std::memcpy(out + x + i * kPart, &total,
+        const Lanes total = sums[0][i] + sums[1][i];
+        std::memcpy(out + x + i * kLanes, &total,
                     whole ? sizeof(total) : static_cast<std::size_t>(count) * sizeof(float));
     }
 }
@@ -88,15 +85,19 @@ HEADSCOPE_INLINE float all_scores(const float* query, const Rows& keys, float sc
     Lanes largest = Lanes{} + kMinusInfinity;
     for (std::int64_t first = 0; first < sizes.count; first += kLanes) {
         const std::int64_t count = std::min(kLanes, sizes.count - first);
-        Lanes sums[kLanes] = {};
+        Lanes sums[kLanes];
+        set_zero(sums);
         for (std::int64_t j = 0; j < count; j += kKeys) {
+            Lanes own[kKeys];
+            set_zero(own);
             std::int64_t x = 0;
             for (; x + kLanes <= sizes.depth; x += kLanes) {
-                multiply_add<true>(query, keys, first + j, x, sums + j);
+                multiply_add<true>(query, keys, first + j, x, own);
             }
             if (x < sizes.depth) {
-                multiply_add<false>(query, keys, first + j, x, sums + j);
+                multiply_add<false>(query, keys, first + j, x, own);
             }
+            std::memcpy(sums + j, own, sizeof(own));
         }
         Lanes totals;
         totals_of(sums, totals);
@@ -114,11 +115,11 @@ template <class Rows>
 HEADSCOPE_INLINE void whole_sum(const float* weights, const Rows& values, float* out) {
     const std::int64_t depth = sizes_of(values).depth;
     std::int64_t x = 0;
-    for (; x + 2 * kPart <= depth; x += 2 * kPart) {
-        sum_columns<true, 2>(weights, values, x, kPart, out);
+    for (; x + 2 * kLanes <= depth; x += 2 * kLanes) {
+        sum_columns<true, 2>(weights, values, x, kLanes, out);
     }
-    for (; x + kPart <= depth; x += kPart) {
-        sum_columns<true, 1>(weights, values, x, kPart, out);
+    for (; x + kLanes <= depth; x += kLanes) {
+        sum_columns<true, 1>(weights, values, x, kLanes, out);
     }
     if (x < depth) {
         sum_columns<false, 1>(weights, values, x, depth - x, out);

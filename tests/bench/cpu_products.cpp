@@ -134,7 +134,7 @@ void report_weights(Backend& backend, std::int64_t m, std::int64_t n, std::int64
     }
 }
 
-void report_op(const char* what, const std::function<void()>& body) {
+void report_op(const std::string& what, const std::function<void()>& body) {
     const Timing timing = timing_of(body);
     fmt::print("{:<60} {:>9.3f} ms ({:>8.3f} of processor)\n", what, timing.seconds * 1e3, timing.processor * 1e3);
 }
@@ -250,6 +250,27 @@ void report_attention(Backend& backend) {
     const auto attention = [&] { return Attention{.q = query, .k = cache, .v = cache, .out = out}; };
     report_op("fused attention, 128 sentences x 8 heads, 1 query, 64 keys", [&] { backend.run(attention()); });
     report_op("the same from core ops", [&] { backend.Backend::run(attention()); });
+    // A step of beam search: three layers of caches, whose rows belong to other hypotheses of the sentence.
+    constexpr std::int64_t kRoom = 16;
+    const Tensor caches = noise(backend, Shape{128, 48, kRoom, 32});
+    for (const std::int64_t keys : {2, 4, 8, 16}) {
+        for (const bool named : {false, true}) {
+            std::vector<std::int32_t> names(static_cast<std::size_t>(keys * 128));
+            for (std::size_t i = 0; i < names.size(); ++i) {
+                names[i] = static_cast<std::int32_t>(i % 128 / 4 * 4 + (named ? i / 128 * 7 % 4 : i % 4));
+            }
+            const Tensor rows = make_from_host<std::int32_t>(backend, Shape{keys, 128}, DType::I32, names);
+            const auto step = [&] {
+                for (std::int64_t layer = 0; layer < 3; ++layer) {
+                    const Tensor k = caches.narrow(1, 16 * layer, 8).narrow(2, 0, keys);
+                    const Tensor v = caches.narrow(1, 16 * layer + 8, 8).narrow(2, 0, keys);
+                    backend.run(Attention{.q = query, .k = k, .v = v, .out = out, .key_rows = rows});
+                }
+            };
+            report_op(fmt::format("3 layers of 128 hypotheses x 8 heads, {} keys, {}", keys, named ? "shared" : "own"),
+                      step);
+        }
+    }
 }
 
 void report_products(Backend& backend) {
