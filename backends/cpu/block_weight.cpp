@@ -7,7 +7,7 @@
 #include "backend/ops/blocks.h"
 #include "backends/cpu/block_codes.h"
 #include "backends/cpu/clones.h"
-#include "backends/cpu/f16.h"
+#include "backends/cpu/halves.h"
 #include "backends/cpu/memory/view.h"
 
 namespace headscope::cpu {

@@ -7,7 +7,7 @@
 #include "backend/ops/embedding.h"
 #include "backends/cpu/clones.h"
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/f16.h"
+#include "backends/cpu/halves.h"
 #include "backends/cpu/weight_panels.h"
 
 namespace headscope::cpu {
@@ -67,7 +67,7 @@ public:
         if (table_.dtype == DType::I8) {
             widen_row(reinterpret_cast<const std::int8_t*>(from), wide, columns_);
         } else {
-            widen_f16(reinterpret_cast<const std::uint16_t*>(from), columns_, wide);
+            widen_halves(table_.dtype, reinterpret_cast<const std::uint16_t*>(from), columns_, wide);
         }
         return wide;
     }

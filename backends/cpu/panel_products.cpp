@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/clones.h"
-#include "backends/cpu/f16.h"
+#include "backends/cpu/halves.h"
 #include "backends/cpu/lanes.h"
 #include "backends/cpu/memory/view.h"
 #include "backends/cpu/processor.h"
@@ -60,7 +60,7 @@ HEADSCOPE_INLINE void add_half_products(const PanelPart& p, std::int64_t row, st
     float wide[kAtOnce * kPanelColumns];
     for (std::int64_t x = 0; x < p.product.k; x += kAtOnce) {
         const std::int64_t end = std::min(x + kAtOnce, p.product.k);
-        widen_f16(p.halves + x * kPanelColumns, (end - x) * kPanelColumns, wide);
+        widen_halves(p.product.b.dtype, p.halves + x * kPanelColumns, (end - x) * kPanelColumns, wide);
         add_products<rows, parts, false>(p, row, x, end, wide + lane, sums);
     }
 }
@@ -118,7 +118,7 @@ HEADSCOPE_CLONES void with_few_registers(const PanelPart& p, std::int64_t first,
 const float* floats_of(const StoredProduct& p, std::int64_t column, std::vector<float>& wide) {
     const std::int64_t width = panel_width(p.n, column);
     const std::byte* panel = first_byte(p.b) + column * p.k * static_cast<std::int64_t>(size_of(p.b.dtype));
-    const bool halves = p.b.dtype == DType::F16;
+    const bool halves = p.b.dtype != DType::F32;
     if (!halves && width == kPanelColumns) {
         return reinterpret_cast<const float*>(panel);
     }
@@ -127,7 +127,8 @@ const float* floats_of(const StoredProduct& p, std::int64_t column, std::vector<
     for (std::int64_t x = 0; x < p.k; x += rows_at_once) {
         float* to = wide.data() + x * kPanelColumns;
         if (halves) {
-            widen_f16(reinterpret_cast<const std::uint16_t*>(panel) + x * width, rows_at_once * width, to);
+            widen_halves(p.b.dtype, reinterpret_cast<const std::uint16_t*>(panel) + x * width, rows_at_once * width,
+                         to);
         } else {
             std::memcpy(to, panel + x * width * static_cast<std::int64_t>(sizeof(float)),
                         static_cast<std::size_t>(width) * sizeof(float));

@@ -12,7 +12,7 @@
 
 namespace headscope::cpu {
 
-// F32 and F16.
+// F32, F16 and BF16.
 void multiply_panels(ThreadPool& pool, const StoredProduct& product);
 // I8: rows of a are rounded to I8 first. The bits are those of multiply_i8().
 void multiply_panels_i8(ThreadPool& pool, const StoredProduct& product, IntegerWay best = IntegerWay::Tiles);

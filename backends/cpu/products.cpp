@@ -82,7 +82,7 @@ void multiply_stored(ThreadPool& pool, const StoredProduct& product) {
     if (product.b.dtype == DType::I8) {
         in_panels ? multiply_panels_i8(pool, product) : multiply_i8(pool, product);
     } else {
-        (in_panels ? multiply_panels : multiply_f16)(pool, product);
+        (in_panels ? multiply_panels : multiply_halves)(pool, product);
     }
 }
 

@@ -42,7 +42,7 @@ struct OneProduct {
 };
 OneProduct one_of(const Product& product, std::int64_t outer, std::int64_t inner);
 
-// The same for a single a . b^T with weights b [n, k], in F16, in I8 or in panels.
+// The same for a single a . b^T with weights b [n, k], in F16, BF16, I8 or in panels.
 struct StoredProduct {
     const float* a = nullptr;
     std::int64_t a_step = 0;
@@ -69,7 +69,7 @@ void multiply_large(ThreadPool& pool, const Product& product);      // oneDNN, s
 void multiply_few_rows(ThreadPool& pool, const Product& product);   // a . b^T in F32: few rows times many weights
 void multiply_some_rows(ThreadPool& pool, const Product& product);  // the same of one product, for dozens of rows
 void multiply_small(ThreadPool& pool, const Product& product);      // many small matrices: whole ones for each thread
-void multiply_f16(ThreadPool& pool, const StoredProduct& product);  // weights widened, some columns at a time
+void multiply_halves(ThreadPool& pool, const StoredProduct& product);  // weights widened, some columns at a time
 // Integers. `best`: the last that the processor has and the shape is for; the bits are the same.
 enum class IntegerWay : std::uint8_t { Plain, Fours, Tiles };  // four a lane (AVX2, VNNI); tile registers (AMX)
 void multiply_i8(ThreadPool& pool, const StoredProduct& product, IntegerWay best = IntegerWay::Tiles);

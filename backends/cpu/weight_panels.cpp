@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "backends/cpu/clones.h"
-#include "backends/cpu/f16.h"
+#include "backends/cpu/halves.h"
 #include "backends/cpu/lanes.h"
 #include "backends/cpu/memory/view.h"
 
@@ -16,7 +16,7 @@ constexpr std::uint8_t kSign = 0x80;
 
 // Bytes that stay together: a number, or kUnit of I8.
 std::int64_t unit_bytes(DType dtype) {
-    return dtype == DType::F16 ? 2 : 4;
+    return dtype == DType::F16 || dtype == DType::BF16 ? 2 : 4;
 }
 
 // 16 x 16 units of four bytes: to[x, j] = from[j, x].
@@ -106,7 +106,7 @@ void pack_panel(const WeightPanel& panel, bool eight_bits, const std::byte* rows
 
 bool fits_panels(const Tensor& weight) {
     return weight.rank() == 2 && weight.contiguous() && weight.elements() > 0 &&
-           (weight.dtype == DType::F32 || weight.dtype == DType::F16 ||
+           (weight.dtype == DType::F32 || weight.dtype == DType::F16 || weight.dtype == DType::BF16 ||
             (weight.dtype == DType::I8 && weight.dim(1) % kUnit == 0));
 }
 
@@ -157,11 +157,12 @@ void row_of_panels(const Tensor& weight, std::int64_t row, float* to) {
     };
     switch (weight.dtype) {
         case DType::F32: each(0.0F, [&](std::int64_t x, float value) { to[x] = value; }); break;
-        case DType::F16: {
+        case DType::F16:
+        case DType::BF16: {
             std::vector<std::uint16_t> halves(static_cast<std::size_t>(panel.units));
             each(std::uint16_t{},
                  [&](std::int64_t x, std::uint16_t value) { halves[static_cast<std::size_t>(x)] = value; });
-            widen_f16(halves.data(), panel.units, to);
+            widen_halves(weight.dtype, halves.data(), panel.units, to);
             break;
         }
         default:

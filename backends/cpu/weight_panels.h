@@ -1,7 +1,7 @@
 // Weights in panels: 32 rows of W [n, k], which are columns of x . W^T, side by side, so that a product reads one
 // stream of memory with columns in the lanes of a vector. Panel p starts at element 32 p k and is, in
-//   F32 and F16   [k, width],
-//   I8            [k / 4, width, 4], with 128 added, since VNNI multiplies numbers without a sign by numbers with one;
+//   F32, F16, BF16   [k, width],
+//   I8               [k / 4, width, 4], with 128 added: VNNI multiplies numbers without a sign by numbers with one;
 // width is 32, or in the last panel what remains. A matrix takes the memory of its rows.
 #pragma once
 

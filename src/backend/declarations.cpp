@@ -177,7 +177,7 @@ private:
             expect(is_real_dtype(tensor.dtype), operand,
                    [&] { return "must be of a real dtype, found " + tensor.to_string(); });
         };
-        const bool narrow = tensor.dtype == DType::F16 || tensor.dtype == DType::I8;
+        const bool narrow = tensor.dtype == DType::F16 || tensor.dtype == DType::BF16 || tensor.dtype == DType::I8;
         switch (operand.type) {
             case OperandType::Full: must_be(full_); break;
             case OperandType::Index: must_be(DType::I32); break;

@@ -76,14 +76,19 @@ Arithmetic inference_arithmetic_for(const Backend& backend, Precision precision,
     if (precision == Precision::Q8 || precision == Precision::Q4) {
         return {.weights_alone = true, .block_bits = precision == Precision::Q8 ? 8 : 4};
     }
-    if (precision != Precision::F16 && precision != Precision::I8) {
+    if (precision == Precision::F32 || precision == Precision::TF32) {
         return arithmetic_for(backend, precision, option);
     }
-    const DType dtype = precision == Precision::F16 ? DType::F16 : DType::I8;
-    if (dtype == DType::F16 && storage_support(backend, dtype).level != SupportLevel::None) {
+    const DType dtype = precision == Precision::F16    ? DType::F16
+                        : precision == Precision::BF16 ? DType::BF16
+                                                       : DType::I8;
+    if (dtype != DType::I8 && storage_support(backend, dtype).level != SupportLevel::None) {
         return {.storage = dtype};
     }
     if (const Support support = backend.weights(dtype); support.level == SupportLevel::None) {
+        if (precision == Precision::BF16) {
+            return arithmetic_for(backend, precision, option);
+        }
         throw Error(option + ": " + backend.device().id + " has no " + name_of(dtype) + " weights (" + support.reason +
                     "): use f32, or choose another --device");
     }

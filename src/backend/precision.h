@@ -39,7 +39,8 @@ struct Arithmetic {
     bool operator==(const Arithmetic&) const = default;
 };
 
-// "F32", "TF32 products", "BF16 products", "BF16", "F16", "F16 weights", "I8 weights", "Q8 weights", "Q4 weights"
+// "F32", "TF32 products", "BF16 products", "BF16", "F16", "BF16 weights", "F16 weights", "I8 weights", "Q8 weights",
+// "Q4 weights"
 std::string name_of(const Arithmetic& arithmetic);
 
 // The best form of this precision that the device has. BF16: 16-bit storage, else products; F16: 16-bit storage; TF32:
@@ -47,8 +48,8 @@ std::string name_of(const Arithmetic& arithmetic);
 // for I8, Q8 and Q4.
 Arithmetic arithmetic_for(const Backend& backend, Precision precision, const std::string& option);
 
-// The same for inference: if the device does not store activations in F16, only its weights are F16; for I8, Q8 and Q4
-// always.
+// The same for inference: if the device does not store activations in F16 or BF16, only its weights are; for I8, Q8 and
+// Q4 always.
 Arithmetic inference_arithmetic_for(const Backend& backend, Precision precision, const std::string& option);
 
 // The dtype of activations next to weights stored in `weights`.

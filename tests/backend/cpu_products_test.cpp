@@ -99,7 +99,7 @@ TEST_CASE("products of narrow weights have the same bits for any number of threa
             if (dtype == DType::I8) {
                 multiply_i8(pool, stated, way);
             } else {
-                multiply_f16(pool, stated);
+                multiply_halves(pool, stated);
             }
             std::vector<std::uint32_t> bits;
             for (const float value : out) {
@@ -121,6 +121,8 @@ TEST_CASE("products of narrow weights have the same bits for any number of threa
             const auto other = std::bit_cast<float>(plain[i]);
             REQUIRE((i8[i] == plain[i] || std::abs(one - other) <= 1e-6F * std::max(std::abs(one), 100.0F)));
         }
-        CHECK(product(DType::F16, 1, IntegerWay::Tiles) == product(DType::F16, 3, IntegerWay::Tiles));
+        for (const DType halves : {DType::F16, DType::BF16}) {
+            CHECK(product(halves, 1, IntegerWay::Tiles) == product(halves, 3, IntegerWay::Tiles));
+        }
     }
 }

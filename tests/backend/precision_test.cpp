@@ -92,6 +92,9 @@ TEST_CASE("a model for inference may have narrow weights with F32 activations", 
     device.narrow = DType::F16;
     CHECK(read(Precision::F16) == Arithmetic{.storage = DType::F16, .weights_alone = true});
     CHECK(activations_beside(device, DType::F16) == DType::F32);
+    CHECK_THROWS_WITH(read(Precision::BF16), Contains("no BF16 storage"));
+    device.narrow = DType::BF16;
+    CHECK(read(Precision::BF16) == Arithmetic{.storage = DType::BF16, .weights_alone = true});
     device.storage = DType::F16;  // full F16 storage, if available
     CHECK(read(Precision::F16) == Arithmetic{.storage = DType::F16});
     CHECK(activations_beside(device, DType::F16) == DType::F16);

@@ -92,7 +92,7 @@ std::vector<float> product_of(const Weight& weight, const std::vector<float>& a,
 
 TEST_CASE("a packed weight holds the numbers that were written, and those that are written later") {
     const auto cpu = headscope::open_cpu({});
-    const DType dtype = GENERATE(DType::F32, DType::F16, DType::I8);
+    const DType dtype = GENERATE(DType::F32, DType::F16, DType::BF16, DType::I8);
     for (const std::int64_t rows : {1, 16, 31, 32, 33, 70, 96}) {
         for (const std::int64_t columns : {1, 4, 16, 20, 33, 64}) {
             CAPTURE(rows, columns, name_of(dtype));
@@ -109,7 +109,7 @@ TEST_CASE("a packed weight holds the numbers that were written, and those that a
 
 TEST_CASE("a row times a packed weight has the same bits whatever the other rows and threads are") {
     const auto cpu = headscope::open_cpu({});
-    const DType dtype = GENERATE(DType::F32, DType::F16, DType::I8);
+    const DType dtype = GENERATE(DType::F32, DType::F16, DType::BF16, DType::I8);
     for (const auto& [n, k] : {std::pair{1, 4}, {33, 1}, {40, 64}, {130, 260}, {256, 32}}) {
         constexpr std::int64_t kRows = 41;
         const Weight weight(*cpu, n, k, dtype);
@@ -146,7 +146,7 @@ TEST_CASE("a row times a packed weight has the same bits whatever the other rows
 
 TEST_CASE("ops give the same with a packed weight as with its rows") {
     const auto cpu = headscope::open_cpu({});
-    const DType dtype = GENERATE(DType::F32, DType::F16, DType::I8);
+    const DType dtype = GENERATE(DType::F32, DType::F16, DType::BF16, DType::I8);
     constexpr std::int64_t kVocabulary = 75;
     constexpr std::int64_t kColumns = 24;
     const Weight weight(*cpu, kVocabulary, kColumns, dtype);

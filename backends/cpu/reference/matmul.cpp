@@ -38,7 +38,7 @@ Real quantise(std::vector<Real>& row) {
     return scale;
 }
 
-// a . b^T with b stored in F16 or I8.
+// a . b^T with b stored in F16, BF16 or I8.
 template <class Real>
 void multiply_narrow(const Matmul& op) {
     const View4<Real> a(op.a);

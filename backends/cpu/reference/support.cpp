@@ -28,7 +28,7 @@ Support CpuReference<Real>::products(Compute compute) const {
 
 template <class Real>
 Support CpuReference<Real>::weights(DType dtype) const {
-    return dtype == DType::F16 || dtype == DType::I8 ? Support{} : HostBackend::weights(dtype);
+    return dtype == DType::F16 || dtype == DType::BF16 || dtype == DType::I8 ? Support{} : HostBackend::weights(dtype);
 }
 
 // Not the whole class: other files instantiate it too, and may be compiled in the same unity build.

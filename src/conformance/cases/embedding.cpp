@@ -115,7 +115,7 @@ std::vector<Case> embedding_cases() {
 
 std::vector<Case> narrow_tables_cases() {
     std::vector<Case> cases;
-    for (const DType weights : {DType::F16, DType::I8}) {
+    for (const DType weights : {DType::F16, DType::BF16, DType::I8}) {
         for (Table table : {Table{1, 1, 1, 1}, Table{3, 33, 257, 64, 33, -1, 8.0F}, Table{4, 1, 50, 257, 40, 39, 16.0F},
                             Table{2, 4, 10, 33, 4, -1, 2.0F, {0, -1, 9, 10, 1e6, 3, 2, 1}}}) {
             table.weights = weights;

@@ -143,7 +143,7 @@ Differentiation differentiation(const Layer& layer) {
 
 std::vector<Case> narrow_weights_cases() {
     std::vector<Case> cases;
-    for (const DType weights : {DType::F16, DType::I8}) {
+    for (const DType weights : {DType::F16, DType::BF16, DType::I8}) {
         for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu}) {
             for (Layer layer : {Layer{1, 33, 3}, Layer{5, 64, 40}}) {
                 layer.activation = activation;

@@ -230,7 +230,7 @@ std::vector<Case> rounded_operands_cases() {
 
 std::vector<Case> narrow_weights_cases() {
     std::vector<Case> cases;
-    for (const DType weights : {DType::F16, DType::I8}) {
+    for (const DType weights : {DType::F16, DType::BF16, DType::I8}) {
         const auto narrow = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
             return Product{.batch = {}, .m = m, .n = n, .k = k, .transpose_b = true, .alpha = 0.5F, .weights = weights};
         };

@@ -1,9 +1,9 @@
-// F16 weights take half the memory. Some columns at a time are widened into memory that stays in the cache, and
-// multiplied as float.
+// Weights of F16 and BF16 take half the memory. Some columns at a time are widened into memory that stays in the cache,
+// and multiplied as float.
 #include <algorithm>
 #include <vector>
 
-#include "backends/cpu/f16.h"
+#include "backends/cpu/halves.h"
 #include "backends/cpu/memory/view.h"
 #include "backends/cpu/products.h"
 
@@ -15,12 +15,12 @@ namespace {
 void multiply_columns(const StoredProduct& p, std::int64_t begin, std::int64_t end, std::int64_t at_once) {
     thread_local std::vector<float> wide;  // [at_once, k]
     wide.resize(static_cast<std::size_t>(at_once * p.k));
-    const auto* b = reinterpret_cast<const std::uint16_t*>(data_of<StoredF16>(p.b));
+    const auto* b = reinterpret_cast<const std::uint16_t*>(first_byte(p.b));
     ThreadPool alone(1);
     for (std::int64_t first = begin; first < end; first += at_once) {
         const std::int64_t count = std::min(at_once, end - first);
         for (std::int64_t j = 0; j < count; ++j) {
-            widen_f16(b + (first + j) * p.b.stride(0), p.k, wide.data() + j * p.k);
+            widen_halves(p.b.dtype, b + (first + j) * p.b.stride(0), p.k, wide.data() + j * p.k);
         }
         multiply(alone, Product{.a = {.data = p.a, .row_step = p.m > 1 ? p.a_step : p.k},
                                 .b = {.data = wide.data(), .row_step = p.k},
@@ -37,7 +37,7 @@ void multiply_columns(const StoredProduct& p, std::int64_t begin, std::int64_t e
 
 }  // namespace
 
-void multiply_f16(ThreadPool& pool, const StoredProduct& product) {
+void multiply_halves(ThreadPool& pool, const StoredProduct& product) {
     constexpr std::int64_t kFew = 16;  // columns at once for a few rows, for some, and for many
     constexpr std::int64_t kSome = 64;
     constexpr std::int64_t kMany = 256;

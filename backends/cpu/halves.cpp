@@ -1,7 +1,9 @@
-#include "backends/cpu/f16.h"
+#include "backends/cpu/halves.h"
 
+#include <bit>
+
+#include "backends/cpu/clones.h"
 #include "backends/cpu/processor.h"
-#include "tensor/dtype.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -40,6 +42,12 @@ __attribute__((target("avx512f,avx512vl,f16c"))) void widen_sixteens(const std::
 }
 #endif
 
+HEADSCOPE_CLONES void widen_bf16(const std::uint16_t* from, std::int64_t count, float* to) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        to[i] = std::bit_cast<float>(static_cast<std::uint32_t>(from[i]) << 16U);
+    }
+}
+
 }  // namespace
 
 void widen_f16(const std::uint16_t* from, std::int64_t count, float* to) {
@@ -50,6 +58,10 @@ void widen_f16(const std::uint16_t* from, std::int64_t count, float* to) {
 #else
     widen_plainly(from, count, to);
 #endif
+}
+
+void widen_halves(DType dtype, const std::uint16_t* from, std::int64_t count, float* to) {
+    (dtype == DType::BF16 ? widen_bf16 : widen_f16)(from, count, to);
 }
 
 }  // namespace headscope::cpu
