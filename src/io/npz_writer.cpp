@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <zlib.h>
 
+#include "io/npy_writer.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -47,14 +48,7 @@ void NpzWriter::add_text(const std::string& name, const std::string& text) {
 }
 
 void NpzWriter::add_array(const std::string& name, const char* type, const std::string& shape, std::string_view data) {
-    std::string array("\x93NUMPY\x01\x00", 8);
-    std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", type, shape);
-    constexpr std::size_t kAlignment = 64;
-    const std::size_t before = array.size() + sizeof(std::uint16_t) + header.size() + 1;
-    header.append((kAlignment - before % kAlignment) % kAlignment, ' ');
-    header += '\n';
-    append(array, static_cast<std::uint16_t>(header.size()));
-    array += header;
+    std::string array = npy_header(type, shape);
     array += data;
     if (bytes_.size() + array.size() > std::numeric_limits<std::uint32_t>::max()) {
         throw Error("the weights need more than 4 GiB, which the .npz format does not hold");
