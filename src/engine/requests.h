@@ -14,6 +14,7 @@
 #include "explore/exploration.h"
 #include "explore/lens.h"
 #include "explore/saliency.h"
+#include "explore/text_vectors.h"
 #include "infer/filler.h"
 #include "infer/gap_filler.h"
 #include "infer/scored_pair.h"
@@ -143,13 +144,13 @@ struct PatchRequest {
     Patching patching;
 };
 
-// The mean of a text's last hidden states over its tokens, those around it among them: the encoder's of a model that
-// translates.
+// Texts, their words or their pieces as vectors, by default the means of the last hidden states.
 struct EmbedRequest {
-    using Result = std::vector<float>;  // [d_model]
+    using Result = std::vector<TextVectors>;  // one for each text
     using Event = NoEvent;
-    std::string text;
-    Languages languages = {};
+    std::vector<std::string> texts;
+    VectorOptions options = {};
+    std::int64_t batch_tokens = 1024;
 };
 
 // Anything else that a device can do with a model, in one step. It may be called again if the device is lost.

@@ -46,6 +46,8 @@ template <>
 inline constexpr bool kShortSteps<FillRequest> = true;
 template <>
 inline constexpr bool kShortSteps<ScoreRequest> = true;
+template <>
+inline constexpr bool kShortSteps<EmbedRequest> = true;
 
 std::int64_t cost_of(const FillRequest& request);
 std::int64_t cost_of(const ScoreRequest& request);

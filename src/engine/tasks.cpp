@@ -11,7 +11,6 @@
 #include "explore/editing_observer.h"
 #include "explore/explorer.h"
 #include "model/family.h"
-#include "observe/record_attention.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -81,7 +80,9 @@ void require_obeyed(const ScoreRequest& request, const ModelDirectory& model) {
 }
 
 void require_obeyed(const EmbedRequest& request, const ModelDirectory& model) {
-    require_no_languages(request.languages, model);
+    require_no_languages(request.options.languages, model);
+    check_vector_options(request.options, model.config);
+    check_edits(model.config, request.options.edits);
 }
 
 void require_obeyed(const SaliencyRequest& request, const ModelDirectory& /*model*/) {
@@ -125,7 +126,11 @@ std::int64_t cost_of(const PatchRequest& request) {
 }
 
 std::int64_t cost_of(const EmbedRequest& request) {
-    return pieces_of(request.text);
+    std::int64_t tokens = 0;
+    for (const std::string& text : request.texts) {
+        tokens += pieces_of(text);
+    }
+    return tokens;
 }
 
 Steps<FillRequest> begin(const FillRequest& request, const Place& place, const Teller<FillRequest>& /*teller*/) {
@@ -233,31 +238,10 @@ Steps<PatchRequest> begin(const PatchRequest& request, const Place& place, const
 }
 
 Steps<EmbedRequest> begin(const EmbedRequest& request, const Place& place, const Teller<EmbedRequest>& /*teller*/) {
-    return {.result = [&request, place] {
-        const ModelDirectory& model = place.model.model();
-        const Model& network = place.model.network();
-        Context ctx{.backend = place.backend, .compute = place.compute};
-        const bool reads_source = traits(model.config.architecture).reads_source;
-        const RecordedText text = reads_source ? encode_source(model, request.languages, request.text)
-                                               : encode_language_text(model, request.text);
-        const std::size_t length = reads_source ? source_ids(text).size() : target_in_ids(model.config, text).size();
-        if (length == 0 || static_cast<std::int64_t>(length) > place.model.longest()) {
-            throw Error(
-                fmt::format("the text has {} pieces, but the model takes 1 to {}", length, place.model.longest()));
-        }
-        const Var states =
-            reads_source ? read_source(ctx, network, text, 0).states : read_target(ctx, network, text, {});
-        const std::vector<float> all = to_host<float>(place.backend, states.value());  // [1, length or more, d_model]
-        std::vector<float> mean;
-        for (std::int64_t i = 0; i < model.config.d_model; ++i) {
-            double sum = 0.0;
-            for (std::size_t row = 0; row < length; ++row) {
-                sum += all[row * static_cast<std::size_t>(model.config.d_model) + static_cast<std::size_t>(i)];
-            }
-            mean.push_back(static_cast<float>(sum / static_cast<double>(length)));
-        }
-        return mean;
-    }};
+    auto session = std::make_unique<VectorSession>(place.backend, place.model, place.compute, request.texts,
+                                                   request.options, request.batch_tokens);
+    VectorSession& steps = *session;
+    return {.session = std::move(session), .result = [&steps] { return steps.take(); }};
 }
 
 }  // namespace headscope

@@ -130,6 +130,7 @@ TEST_CASE("a request with more than options is refused where it means nothing", 
                       Contains("sources are for translation models, but this is a causal language model"));
     CHECK_THROWS_WITH(team.engine->submit(causal, ScoreRequest{.sources = {}, .targets = {"the dog"}}),
                       Contains("request: 0 sources and 1 targets"));
-    CHECK_THROWS_WITH(team.engine->submit(masked, EmbedRequest{.text = "the dog", .languages = {.source = "en"}}),
-                      Contains("languages are for translation models"));
+    CHECK_THROWS_WITH(
+        team.engine->submit(masked, EmbedRequest{.texts = {"the dog"}, .options = {.languages = {.source = "en"}}}),
+        Contains("languages are for translation models"));
 }

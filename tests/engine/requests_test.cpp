@@ -89,7 +89,7 @@ TEST_CASE("other requests than text give what the model gives directly", "[engin
     CHECK_THROWS_WITH(team.submit(PatchRequest{{.text = given, .from = "a cat", .sites = "nowhere"}}).get(),
                       Contains("no site"));
 
-    const std::vector<float> embedded = team.submit(EmbedRequest{source}).get();
+    const std::vector<float> embedded = team.submit(EmbedRequest{{source}}).get().at(0).values;
     const RecordedText text = encode_source(model.model(), {}, source);
     const std::vector<float> states = to_host<float>(*cpu, read_source(ctx, model.network(), text, 0).states.value());
     const std::size_t length = source_ids(text).size(), width = embedded.size();

@@ -184,8 +184,9 @@ TEST_CASE("a thousand requests of all kinds get one answer each, whatever happen
                 return ask(team, team.model, ImportanceRequest{wanted.given}, terms,
                            {{[](const Importance& found) { return found.finished && found.heads.size() == 24; }}});
             case 7:
-                return ask(team, masked, EmbedRequest{"the dog sees"}, terms,
-                           {{[](const std::vector<float>& found) { return std::isfinite(found.at(0)); }}});
+                return ask(
+                    team, masked, EmbedRequest{{"the dog sees"}}, terms,
+                    {{[](const std::vector<TextVectors>& found) { return std::isfinite(found.at(0).values.at(0)); }}});
             case 8:
                 return ask(team, team.model, TokeniseRequest{"the dog"}, terms,
                            {{[](const TokeniseRequest::Result& found) { return !found.ids.empty(); }}});
