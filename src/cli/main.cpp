@@ -38,6 +38,7 @@ void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int
     add_plot_command(app);
     add_average_command(app, open_options);
     add_attention_command(app, open_options);
+    add_embed_command(app, open_options);
     add_parse_command(app, open_options);
     add_view_command(app, open_options, count, words);
     add_import_command(app, open_options);
