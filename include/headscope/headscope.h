@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 #define HS_VERSION 0x000100 /* 0.1.0, as major, minor, patch of 8 bits each */
-#define HS_ABI 2            /* grows with each addition to this header */
+#define HS_ABI 3            /* grows with each addition to this header */
 
 typedef struct hs_options hs_options;
 typedef struct hs_engine hs_engine;
@@ -178,7 +178,8 @@ enum {
     HS_ATTEND = 7,     /* the attention of all heads for each input, with its target or one that the model writes */
     HS_RUN = 8,        /* values in the middle of a pass over each input with its target, recorded and replaced */
     HS_IMPORTANCE = 9, /* how much the probability of each target depends on each head */
-    HS_SALIENCY = 10   /* how much it depends on each token that the model reads */
+    HS_SALIENCY = 10,  /* how much it depends on each token that the model reads */
+    HS_EMBED = 11      /* each input, its words or its pieces as vectors */
 };
 
 /* Asks. Copies what it is given and splits text into pieces, but waits for no device; HS_TOKENIZE and HS_DETOKENIZE are
@@ -248,6 +249,7 @@ double hs_result_number(const hs_result* result, size_t input, size_t choice, in
  *   "importance"               float64 [rows, 4]   HS_IMPORTANCE: kind (0 encoder, 1 decoder, 2 cross), layer and head
  *                                                  from 1, log-probability lost without the head
  *   "source", "target"         float64 [predicted, tokens]  HS_SALIENCY: gradient times embedding
+ *   "vectors"                  float32 [n, d_model]  HS_EMBED: of the input, its words or its pieces
  *   a site                     float32             HS_RUN: its value, see hs_model_info() */
 hs_status hs_result_array(const hs_result* result, size_t input, size_t choice, const char* name, hs_array* array,
                           hs_error** error);
@@ -261,7 +263,7 @@ hs_status hs_result_status(const hs_result* result, size_t input);
 hs_status hs_result_record(const hs_result* result, size_t input, hs_record** record, hs_error** error);
 /* An array with an object for each input: of text, fills, scores and pieces what the command prints with --json, but
  * for its "schema"; of HS_ATTEND and HS_RUN {"input", "log_probability", "steps": [..], ..}, of HS_IMPORTANCE
- * {"heads": [..], ..}, of HS_SALIENCY gradients by token. */
+ * {"heads": [..], ..}, of HS_SALIENCY gradients by token, of HS_EMBED the words or pieces with the "row" of each. */
 hs_status hs_result_json(const hs_result* result, hs_buffer** json, hs_error** error);
 void hs_result_free(hs_result* result);
 

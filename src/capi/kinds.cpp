@@ -9,6 +9,7 @@
 #include "capi/ask_about.h"
 #include "capi/ask_for_text.h"
 #include "capi/ask_for_tokens.h"
+#include "capi/ask_for_vectors.h"
 #include "explore/checked_request.h"
 #include "infer/gap_filler.h"
 #include "model/family.h"
@@ -45,6 +46,7 @@ constexpr std::array kKinds{
     KindRow{HS_RUN, "HS_RUN", any, "", true, ask_to_run},
     KindRow{HS_IMPORTANCE, "HS_IMPORTANCE", any, "", true, ask_for_importance},
     KindRow{HS_SALIENCY, "HS_SALIENCY", any, "", true, ask_for_saliency},
+    KindRow{HS_EMBED, "HS_EMBED", any, "", false, ask_for_vectors},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "capi/option_table.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "data/task.h"
 #include "engine/job.h"
 #include "engine/scheduler.h"
+#include "explore/text_vectors.h"
 #include "figures/head_order.h"
 #include "infer/decoding_choices.h"
 #include "infer/decoding_keys.h"
@@ -28,10 +30,10 @@ namespace {
 constexpr Uses kTranslate = use_of(HS_TRANSLATE), kComplete = use_of(HS_COMPLETE), kFill = use_of(HS_FILL),
                kScore = use_of(HS_SCORE), kTokenize = use_of(HS_TOKENIZE), kDetokenize = use_of(HS_DETOKENIZE),
                kAttend = use_of(HS_ATTEND), kRun = use_of(HS_RUN), kImportance = use_of(HS_IMPORTANCE),
-               kSaliency = use_of(HS_SALIENCY);
+               kSaliency = use_of(HS_SALIENCY), kEmbed = use_of(HS_EMBED);
 constexpr Uses kWrites = kTranslate | kComplete;
 constexpr Uses kReads = kAttend | kRun | kImportance | kSaliency;  // a text with its target
-constexpr Uses kOnDevice = kWrites | kFill | kScore | kReads;
+constexpr Uses kOnDevice = kWrites | kFill | kScore | kEmbed | kReads;
 
 constexpr std::pair<Uses, const char*> kNames[] = {{kDevices, "hs_devices"},
                                                    {kModels, "hs_models"},
@@ -49,7 +51,8 @@ constexpr std::pair<Uses, const char*> kNames[] = {{kDevices, "hs_devices"},
                                                    {kAttend, "HS_ATTEND"},
                                                    {kRun, "HS_RUN"},
                                                    {kImportance, "HS_IMPORTANCE"},
-                                                   {kSaliency, "HS_SALIENCY"}};
+                                                   {kSaliency, "HS_SALIENCY"},
+                                                   {kEmbed, "HS_EMBED"}};
 
 Uses uses_of(const DecodingKey& key) {
     const std::string_view name = key.key;
@@ -59,9 +62,9 @@ Uses uses_of(const DecodingKey& key) {
     Uses uses = ((key.writers & kTranslation) != 0 ? kTranslate : 0U) |
                 ((key.writers & kCompletes) != 0 ? kComplete : 0U) | (key.explored ? kAttend : 0U);
     if (name == "source_language" || name == "target_language") {
-        uses |= kScore | kReads | kTraining;
+        uses |= kScore | kEmbed | kReads | kTraining;
     }
-    return uses | (name == "batch_tokens" ? kScore : 0U);
+    return uses | (name == "batch_tokens" ? kScore | kEmbed : 0U);
 }
 
 OptionRow row_of(const DecodingKey& key) {
@@ -73,6 +76,10 @@ OptionRow row_of(const DecodingKey& key) {
 
 std::vector<std::string> precision_names() {
     return {kPrecisionNames.begin(), kPrecisionNames.end()};
+}
+
+std::vector<std::string> names_in(std::span<const char* const> names) {
+    return {names.begin(), names.end()};
 }
 
 std::vector<std::string> text_tasks() {
@@ -164,7 +171,7 @@ std::vector<OptionRow> rows_of_library() {
         {"one_by_one", "boolean", kFill, 0, 0, {}, false, "The most certain mask first; the others see it"},
         {"edits",
          "list",
-         kComplete | kFill | kScore | kReads,
+         kComplete | kFill | kScore | kEmbed | kReads,
          0,
          0,
          {},
@@ -176,6 +183,10 @@ std::vector<OptionRow> rows_of_library() {
         {"neurons", "boolean", kAttend, 0, 0, {}, false, "Also keep queries and keys, for a page"},
         {"chat", "boolean", kReads, 0, 0, {}, false, "Inputs are messages in the model's chat template"},
         {"steps", "integer", kSaliency, 1, 10'000, {}, 1, "Above 1: integrated gradients"},
+        {"unit", "choice", kEmbed, 0, 0, names_in(kVectorUnits), kVectorUnits[0], "What gets a vector"},
+        {"pooling", "choice", kEmbed, 0, 0, names_in(kPoolings), kPoolings[0],
+         "Of the states of a line's or word's tokens; the first of a line is [CLS]"},
+        {"after_layer", "integer", kEmbed, 0, 100'000, {}, {}, "Of vectors; 0: the embeddings; default: the last"},
         {"record", "list", kRun, 0, 0, {}, nlohmann::json::array(), "Patterns of sites whose values are kept"},
         {"kind",
          "choice",
