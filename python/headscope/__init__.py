@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ._streams import AsyncStream, Stream, Written
     from ._training import Report, Trainer
     from ._translators import Translator
+    from ._vectors import Vectors, cosines
 
 __version__ = _library.version()
 
@@ -70,6 +71,7 @@ _PLACES: dict[str, str] = {
         "_streams": "AsyncStream Stream Written",
         "_training": "Report Trainer",
         "_translators": "Translator",
+        "_vectors": "Vectors cosines",
     }.items()
     for name in names.split()
 }
@@ -133,6 +135,7 @@ __all__ = [
     "Translation",
     "Translator",
     "UnsupportedError",
+    "Vectors",
     "WordAttention",
     "Written",
     "__version__",
@@ -140,6 +143,7 @@ __all__ = [
     "bleu",
     "chrf",
     "conform",
+    "cosines",
     "devices",
     "keys",
     "models",

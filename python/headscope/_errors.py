@@ -96,6 +96,7 @@ _NAMES = {
     "HS_ATTEND": "attention()",
     "HS_COMPLETE": "complete()",
     "HS_DETOKENIZE": "detokenize()",
+    "HS_EMBED": "embed()",
     "HS_FILL": "fill()",
     "HS_IMPORTANCE": "importance()",
     "HS_RUN": "run()",

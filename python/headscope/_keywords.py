@@ -137,3 +137,12 @@ class SaliencyOptions(Terms, total=False):
     chat: bool
     source_language: str
     target_language: str
+
+
+class EmbedOptions(Terms, total=False):
+    """Of Model.embed()."""
+
+    pooling: str
+    source_language: str
+    target_language: str
+    batch_tokens: int

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from . import _requests
+from ._arrays import numpy
 from ._asking import Asking
 from ._attention import Attention
 from ._closing import Closing
@@ -18,15 +19,18 @@ from ._importance import Importance, Saliency
 from ._library import check, given, lib
 from ._opened import Opened
 from ._options import NativeOptions
-from ._reading import check_errors, failed_score, json_of, only_of, pieces_of, raise_problems, score_of
+from ._reading import check_errors, error_for, failed_score, json_of, only_of, pieces_of, raise_problems, score_of
 from ._requests import encoded, inputs_of, listed
 from ._results import Piece, Score
 from ._run import NativeHooks, Run, native_patches
+from ._vectors import Vectors, vectors_of
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from ._keywords import ExploreOptions, ImportanceOptions, RunOptions, SaliencyOptions, ScoreOptions
+    from ._keywords import EmbedOptions, ExploreOptions, ImportanceOptions, RunOptions, SaliencyOptions, ScoreOptions
     from ._run import Hook, PatchLike
 
 Self = TypeVar("Self", bound="Model")
@@ -154,6 +158,61 @@ class Model(Asking, Closing):
         if errors == "raise":
             raise_problems(result, found, problems, "text")
         return found[0] if alone else found
+
+    # ---- Vectors
+
+    @overload
+    def embed(
+        self,
+        texts: str | Iterable[str],
+        *,
+        unit: Literal["line"] = "line",
+        layer: int | None = None,
+        **options: Unpack[EmbedOptions],
+    ) -> NDArray[np.float32]: ...
+    @overload
+    def embed(  # type: ignore[overload-overlap]
+        self,
+        texts: str,
+        *,
+        unit: Literal["word", "piece"],
+        layer: int | None = None,
+        **options: Unpack[EmbedOptions],
+    ) -> Vectors: ...
+    @overload
+    def embed(
+        self,
+        texts: Iterable[str],
+        *,
+        unit: Literal["word", "piece"],
+        layer: int | None = None,
+        **options: Unpack[EmbedOptions],
+    ) -> list[Vectors]: ...
+    def embed(self, texts: Any, *, unit: str = "line", layer: int | None = None, **options: Any) -> Any:
+        """Texts as vectors: float32 [d_model] for one, [texts, d_model] for several.
+
+        unit: "word" or "piece" gives Vectors of these for each text. pooling: the "mean" of the states of a unit's
+        tokens, the "first" (of a text [CLS]) or the "last". layer: after which; 0 is the embeddings, None the last.
+
+        >>> open("en-masked").embed(["A house.", "Good morning!"]).shape
+        (2, 192)
+        """
+        alone = isinstance(texts, str)
+        sources = listed(texts, "the texts")
+        inputs, problems = inputs_of(sources, "text")
+        given_options = dict(options, unit=unit, after_layer=layer)
+        result = self._done(_requests.EMBED, inputs, None, self._edited(given_options))
+        found: list[Vectors] = []
+        for i, each in enumerate(json_of(result)):
+            problem = problems.get(i) or each.get("problem")
+            if problem:
+                raise error_for(result, i, problems, problem if alone else f"text {i + 1} of {len(sources)}: {problem}")
+            found.append(vectors_of(result, i, each, unit))
+        if unit != "line":
+            return found[0] if alone else found
+        if alone:
+            return found[0].array[0]
+        return numpy().concatenate([each.array for each in found]) if found else numpy().zeros((0, 0), "<f4")
 
     # ---- Looking into it
 

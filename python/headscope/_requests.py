@@ -20,7 +20,7 @@ from ._options import NativeOptions
 if TYPE_CHECKING:
     import asyncio
 
-TRANSLATE, COMPLETE, FILL, SCORE, TOKENIZE, DETOKENIZE, ATTEND, RUN, IMPORTANCE, SALIENCY = range(1, 11)
+TRANSLATE, COMPLETE, FILL, SCORE, TOKENIZE, DETOKENIZE, ATTEND, RUN, IMPORTANCE, SALIENCY, EMBED = range(1, 12)
 
 # Between two looks for signals and closed models. No answer waits for it.
 SLICE_MS = 50

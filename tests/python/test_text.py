@@ -235,6 +235,7 @@ def test_options_of_editors_are_those_of_the_library() -> None:
         "RunOptions": ("HS_RUN", {"edits", "record"}),
         "ImportanceOptions": ("HS_IMPORTANCE", {"edits"}),
         "SaliencyOptions": ("HS_SALIENCY", {"edits", "steps"}),
+        "EmbedOptions": ("HS_EMBED", {"edits", "unit", "after_layer"}),
     }
     for name, (use, own) in uses.items():
         keys = {each.key for each in hs.keys() if use in each.uses}
