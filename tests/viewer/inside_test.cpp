@@ -77,17 +77,17 @@ TEST_CASE("A language model is looked into as well", "[session][inside][family]"
     check_inside(masked, "the [MASK] cat");
 }
 
-TEST_CASE("Saliency, lens and patching are kept when another is chosen", "[session][inside]") {
+TEST_CASE("Saliency, lens, patching and vectors are kept when another is chosen", "[session][inside]") {
     const TemporaryFolder folder;
     Session session(on_cpu(write_model(folder, "tiny", 3), sentence("the small dog", PanelId::Saliency)), [] {});
     session.state().second = "the big dog";
-    for (const PanelId panel : {PanelId::Saliency, PanelId::Lens, PanelId::Patching}) {
+    for (const PanelId panel : {PanelId::Saliency, PanelId::Lens, PanelId::Patching, PanelId::Vectors}) {
         session.state().panel = panel;
         settle(session);
     }
     REQUIRE(std::ranges::all_of(session.scene().inside, [](const auto& found) { return found != nullptr; }));
     const auto before = session.scene().inside;
-    for (const PanelId panel : {PanelId::Lens, PanelId::Patching, PanelId::Saliency}) {
+    for (const PanelId panel : {PanelId::Lens, PanelId::Patching, PanelId::Vectors, PanelId::Saliency}) {
         CHECK_THAT(drawn_inside(session, panel), !Contains("Computing"));
     }
     CHECK(session.scene().inside == before);
@@ -95,6 +95,33 @@ TEST_CASE("Saliency, lens and patching are kept when another is chosen", "[sessi
     settle(session);
     CHECK(session.scene().inside[index_of(InsideView::Lens)] == nullptr);
     CHECK_THAT(drawn_inside(session, PanelId::Lens), Contains("What the model would write"));
+}
+
+TEST_CASE("Words of two texts are points of one plane, after each layer", "[session][inside]") {
+    const TemporaryFolder folder;
+    Session session(on_cpu(write_model(folder, "tiny", 3), sentence("the small dog")), [] {});
+    settle(session);
+    CHECK_THAT(drawn_inside(session, PanelId::Vectors), Contains("Words after layer 2") && Contains("small"));
+    const json alone = inner_numbers(session, PanelId::Vectors).at("vectors");
+    CHECK(alone.size() == 3);
+    session.state().layer = 1;
+    CHECK_THAT(drawn_inside(session, PanelId::Vectors), Contains("Words after layer 1"));
+    CHECK(inner_numbers(session, PanelId::Vectors).at("vectors") != alone);
+    session.state().second = "the big cat sees";
+    CHECK_THAT(drawn_inside(session, PanelId::Vectors), Contains("the other text") && Contains("cat"));
+    const json both = inner_numbers(session, PanelId::Vectors);
+    CHECK(both.at("vectors").size() == 7);
+    CHECK(both.at("vectors").at(3).at("of") == 2);
+    CHECK(both.at("shares").at(0) >= both.at("shares").at(1));
+    session.state().join_words = false;
+    CHECK_THAT(drawn_inside(session, PanelId::Vectors), Contains("Pieces after layer 1"));
+    std::string many = "dog";
+    for (int i = 0; i < 80; ++i) {
+        many += " dog";
+    }
+    session.state().second = many;
+    CHECK_THAT(drawn_inside(session, PanelId::Vectors), Contains("the model takes at most"));
+    CHECK(errors_of(session).empty());
 }
 
 TEST_CASE("What cannot be looked into says why in the panel, once", "[session][inside]") {

@@ -1,13 +1,17 @@
-// What is behind the output: saliency, the logit lens, and patching from another text.
+// What is behind the output: saliency, the logit lens, patching from another text, and the vectors of words.
 #include <array>
 #include <string>
 #include <variant>
+#include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "explore/inner_json.h"
 #include "figures/inside_maps.h"
 #include "figures/lens_drawing.h"
+#include "figures/vector_map.h"
+#include "observe/principal_axes.h"
 #include "viewer/panels/controls.h"
 #include "viewer/panels/parts.h"
 #include "viewer/session/rows.h"
@@ -16,6 +20,44 @@
 namespace headscope::viewer {
 
 namespace {
+
+// The words of all texts on one plane.
+struct MappedWords {
+    std::vector<std::string> labels;
+    PrincipalPlane plane;
+};
+
+MappedWords mapped(const SeenVectors& found) {
+    MappedWords words;
+    std::vector<float> values;
+    for (const TextVectors& text : found.texts) {
+        words.labels.insert(words.labels.end(), text.labels.begin(), text.labels.end());
+        values.insert(values.end(), text.values.begin(), text.values.end());
+    }
+    words.plane = principal_plane(values, words.labels.empty() ? 0 : values.size() / words.labels.size());
+    return words;
+}
+
+Drawing draw_vectors(const SeenVectors& found, const Scene& scene, const Look& look) {
+    const MappedWords words = mapped(found);
+    const int layer = shown_inside(scene, InsideView::Vectors)->of.vectors.layer.value_or(0);
+    return draw_vector_map(words.plane, words.labels,
+                           fmt::format("{} after layer {}", scene.state.join_words ? "Words" : "Pieces", layer), look,
+                           found.texts.front().labels.size());
+}
+
+std::string to_json(const SeenVectors& found) {
+    const MappedWords words = mapped(found);
+    nlohmann::json list = nlohmann::json::array();
+    for (std::size_t i = 0; i < words.labels.size(); ++i) {
+        list.push_back({{"text", words.labels[i]},
+                        {"of", i < found.texts.front().labels.size() ? 1 : 2},
+                        {"x", words.plane.places[i][0]},
+                        {"y", words.plane.places[i][1]}});
+    }
+    return nlohmann::json{{"vectors", list}, {"shares", words.plane.shares}}.dump(
+        -1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 template <InsideView kView>
 std::string missing_inside(const Scene& scene) {
@@ -43,6 +85,7 @@ Drawing draw_inside(const Scene& scene, const PanelOptions& options, RecordParts
         }
         Drawing operator()(const Lens& found) const { return draw_lens(found, look); }
         Drawing operator()(const PatchEffects& found) const { return draw_patching(found, look); }
+        Drawing operator()(const SeenVectors& found) const { return draw_vectors(found, scene, look); }
     };
     return std::visit(Draw{scene, look}, shown_inside(scene, kView)->found);
 }
@@ -64,7 +107,7 @@ Panel inside_panel(PanelId id, const char* title, const char* keys, void (*contr
             .draw = draw_inside<kView>,
             .numbers = inside_numbers<kView>,
             .follows_pointer = false,
-            .pointable = {Role::Cell},
+            .pointable = {Role::Cell, Role::Point},
             .controls = controls};
 }
 
@@ -83,6 +126,19 @@ void lens_controls(Controls& ui) {
         "early rows are often words of other places.");
 }
 
+void vectors_controls(Controls& ui) {
+    if (const auto& model = ui.scene().main.model; model.has_value()) {
+        layer_stepper(ui, last_vector_layer(model->config));
+    }
+    pieces_toggle(ui);
+    ui.heading("Beside");
+    ui.edit("second", "another text", ui.state().second);
+    ui.remark(
+        "What the model makes of each word: its state after this layer, on the plane in which these vectors differ the "
+        "most (principal components). Near points are alike to the model. Type another text with some of the words to "
+        "see what their context does to them, and go through the layers.");
+}
+
 void patching_controls(Controls& ui) {
     ui.heading("Values from");
     ui.edit("second", "another text", ui.state().second);
@@ -99,5 +155,6 @@ const Panel kSaliencyPanel =
 const Panel kLensPanel = inside_panel<InsideView::Lens>(PanelId::Lens, "Logit lens", "Ctrl+G", lens_controls);
 const Panel kPatchingPanel =
     inside_panel<InsideView::Patching>(PanelId::Patching, "Patching", "Ctrl+J", patching_controls);
+const Panel kVectorsPanel = inside_panel<InsideView::Vectors>(PanelId::Vectors, "Vectors", "Ctrl+L", vectors_controls);
 
 }  // namespace headscope::viewer

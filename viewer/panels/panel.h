@@ -83,6 +83,7 @@ extern const Panel kFindPanel;
 extern const Panel kSaliencyPanel;
 extern const Panel kLensPanel;
 extern const Panel kPatchingPanel;
+extern const Panel kVectorsPanel;
 extern const Panel kChatPanel;
 
 }  // namespace headscope::viewer

@@ -13,9 +13,10 @@ namespace headscope::viewer {
 namespace {
 
 // In the order of the window, which is that of PanelId.
-constexpr std::array<const Panel*, kPanels> kRows{
-    &kFigurePanel,   &kHeadsPanel, &kMatrixPanel, &kTimePanel,     &kSurgeryPanel, &kModelPanel,    &kComparePanel,
-    &kTrainingPanel, &kTreePanel,  &kFindPanel,   &kSaliencyPanel, &kLensPanel,    &kPatchingPanel, &kChatPanel};
+constexpr std::array<const Panel*, kPanels> kRows{&kFigurePanel,   &kHeadsPanel,   &kMatrixPanel,   &kTimePanel,
+                                                  &kSurgeryPanel,  &kModelPanel,   &kComparePanel,  &kTrainingPanel,
+                                                  &kTreePanel,     &kFindPanel,    &kSaliencyPanel, &kLensPanel,
+                                                  &kPatchingPanel, &kVectorsPanel, &kChatPanel};
 
 void require_something(const Scene& scene, const Panel& panel) {
     if (const std::string missing = panel.missing(scene); !missing.empty()) {

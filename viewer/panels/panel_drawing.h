@@ -49,7 +49,7 @@ private:
     struct Key {
         ViewState state;
         PanelOptions options;
-        std::array<const void*, 12> parts{};
+        std::array<const void*, 13> parts{};
         std::pair<int, int> hovered{-1, -1};  // the word and the step under the pointer
         bool operator==(const Key&) const = default;
     };

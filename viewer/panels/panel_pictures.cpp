@@ -49,12 +49,13 @@ const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelO
     if (row.follows_pointer) {
         key.hovered = {scene.hovered_word, scene.hovered_step};
     }
-    key.parts = {scene.main.shown.get(), scene.main.original.get(),
-                 scene.importance.get(), scene.neuron.get(),
-                 scene.run.get(),        scene.experiment.get(),
-                 scene.weights.get(),    scene.other.has_value() ? scene.other->shown.get() : nullptr,
-                 scene.inside[0].get(),  scene.inside[1].get(),
-                 scene.inside[2].get(),  scene.growing_reply.get()};
+    key.parts = {scene.main.shown.get(),   scene.main.original.get(),
+                 scene.importance.get(),   scene.neuron.get(),
+                 scene.run.get(),          scene.experiment.get(),
+                 scene.weights.get(),      scene.other.has_value() ? scene.other->shown.get() : nullptr,
+                 scene.inside[0].get(),    scene.inside[1].get(),
+                 scene.inside[2].get(),    scene.inside[3].get(),
+                 scene.growing_reply.get()};
     for (Pictures& pictures : pictures_) {  // frees records that are no longer shown, which may be large
         for (std::optional<Kept>& kept : pictures.kept) {
             if (kept.has_value() && kept->parts.main.shown != scene.main.shown) {

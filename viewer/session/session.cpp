@@ -231,8 +231,8 @@ void Session::update(History::Clock::time_point now) {
     });
     drop_stale();
     ask_neuron();
-    for (const InsideView view : {InsideView::Saliency, InsideView::Lens, InsideView::Patching}) {
-        ask_inside(view);
+    for (std::size_t view = 0; view < kInsideViews; ++view) {
+        ask_inside(static_cast<InsideView>(view));
     }
     ask_weights();
     keep_settings();

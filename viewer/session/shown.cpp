@@ -1,5 +1,6 @@
 #include "viewer/session/shown.h"
 
+#include <algorithm>
 #include <ranges>
 #include <utility>
 
@@ -76,11 +77,36 @@ PanelId panel_with(InsideView view) {
         case InsideView::Saliency: return PanelId::Saliency;
         case InsideView::Lens: return PanelId::Lens;
         case InsideView::Patching: return PanelId::Patching;
+        case InsideView::Vectors: return PanelId::Vectors;
     }
     return PanelId::Saliency;
 }
 
+namespace {
+
+// Needs no output.
+std::optional<InsideRequest> vectors_request(const Scene& scene) {
+    const ViewState& state = scene.state;
+    if (!scene.main.model.has_value() || is_empty_text(state.text)) {
+        return std::nullopt;
+    }
+    const Opened& model = *scene.main.model;
+    const ExploreRequest text = request_of(scene, scene.main);
+    return InsideRequest{.view = InsideView::Vectors,
+                         .explore = {.source = text.source, .search = text.search},
+                         .from = state.second.empty() ? "" : text_for(model, state.second),
+                         .vectors = {.unit = state.join_words ? VectorUnit::Word : VectorUnit::Piece,
+                                     .layer = std::min(shown_layer(state, last_vector_layer(model.config)),
+                                                       last_vector_layer(model.config)),
+                                     .edits = state.edits}};
+}
+
+}  // namespace
+
 std::optional<InsideRequest> inside_request(const Scene& scene, InsideView view) {
+    if (view == InsideView::Vectors) {
+        return vectors_request(scene);
+    }
     std::optional<ExploreRequest> found = found_request(scene);
     const bool patches = view == InsideView::Patching;
     if (!found.has_value() || (patches && scene.state.second.empty())) {

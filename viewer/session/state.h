@@ -29,11 +29,12 @@ enum class PanelId : std::uint8_t {
     Saliency,
     Lens,
     Patching,
+    Vectors,
     Chat
 };
 // Their names in files and options.
-constexpr std::array kPanelNames{"figure",   "heads", "matrix", "time",     "surgery", "model",    "compare",
-                                 "training", "tree",  "find",   "saliency", "lens",    "patching", "chat"};
+constexpr std::array kPanelNames{"figure", "heads", "matrix",   "time", "surgery",  "model",   "compare", "training",
+                                 "tree",   "find",  "saliency", "lens", "patching", "vectors", "chat"};
 constexpr int kPanels = static_cast<int>(kPanelNames.size());
 constexpr const char* name_of(PanelId panel) {
     return kPanelNames[static_cast<std::size_t>(panel)];

@@ -5,9 +5,12 @@
 #include <filesystem>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "explore/explorer.h"
 #include "model/family.h"
 #include "model/model_chat.h"
+#include "observe/principal_axes.h"
 #include "observe/repeated_text.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -44,6 +47,20 @@ std::string why_no_chat(const ModelDirectory& model) {
     } catch (const Error& error) {
         return error.what();
     }
+}
+
+SeenVectors seen_vectors(std::vector<TextVectors> texts) {
+    SeenVectors seen{std::move(texts)};
+    std::size_t count = 0;
+    for (const TextVectors& text : seen.texts) {
+        count += text.labels.size();
+        seen.problem = seen.problem.empty() ? text.problem : seen.problem;
+    }
+    if (count > kMostInPlane) {
+        seen.problem =
+            fmt::format("{} words are more than the {} that fit a picture: give a shorter text", count, kMostInPlane);
+    }
+    return seen;
 }
 
 constexpr auto kNothing = [](const NoEvent&) {};
@@ -107,7 +124,7 @@ Tag Worker::ask(Kind kind, Job job) {
                 cancel(static_cast<Kind>(other));
             }
         } else if (kind == kExplore) {
-            for (const Kind other : {kMeasure, kSaliency, kLens, kPatching}) {
+            for (const Kind other : {kMeasure, kSaliency, kLens, kPatching, kVectors}) {
                 cancel(other);
             }
         }
@@ -169,6 +186,18 @@ Tag Worker::look_inside(InsideRequest request) {
             case InsideView::Patching:
                 answer(PatchRequest{{.text = request.explore, .from = request.from, .sites = request.sites}});
                 break;
+            case InsideView::Vectors: {
+                EmbedRequest embed{.texts = {request.explore.source}, .options = request.vectors};
+                if (session.model) {
+                    embed.options.languages =
+                        session.model->open->handle->search_options(request.explore.search).languages;
+                }
+                if (!request.from.empty()) {
+                    embed.texts.push_back(request.from);
+                }
+                seen.found = seen_vectors(follow(session, kind, tag, std::move(embed), kNothing));
+                break;
+            }
         }
         report(kind, InsideSeen{tag, std::make_shared<const SeenInside>(std::move(seen))});
     });

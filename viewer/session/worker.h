@@ -18,6 +18,7 @@
 #include "explore/exploration.h"
 #include "explore/lens.h"
 #include "explore/saliency.h"
+#include "explore/text_vectors.h"
 #include "explore/weight_statistics.h"
 #include "train/model_source.h"
 #include "trees/linearised.h"
@@ -45,16 +46,17 @@ struct NeuronRequest {
     int head = 1;  // from 1
 };
 // What to look at behind a text and its output.
-enum class InsideView : std::uint8_t { Saliency, Lens, Patching };
-constexpr std::size_t kInsideViews = 3;
+enum class InsideView : std::uint8_t { Saliency, Lens, Patching, Vectors };
+constexpr std::size_t kInsideViews = 4;
 constexpr std::size_t index_of(InsideView view) {
     return static_cast<std::size_t>(view);
 }
 struct InsideRequest {
     InsideView view = InsideView::Saliency;
-    ExploreRequest explore;  // with a target
-    std::string from = {};   // the text to take values from, for Patching
+    ExploreRequest explore;  // with a target; of Vectors the text alone
+    std::string from = {};   // another text: to take values from, for Patching; "" without one for Vectors
     std::string sites = {};  // where, see model/sites.h
+    VectorOptions vectors = {};
     bool operator==(const InsideRequest&) const = default;
 };
 
@@ -65,9 +67,13 @@ struct MeasuredHeads : Importance {
 struct SeenNeuron : NeuronView {
     ExploreRequest of = {};  // with a target
 };
+struct SeenVectors {
+    std::vector<TextVectors> texts;  // the text, and another one if there is one
+    std::string problem = {};        // why there is nothing; empty if there is
+};
 struct SeenInside {
     InsideRequest of;
-    std::variant<Saliency, Lens, PatchEffects> found;
+    std::variant<Saliency, Lens, PatchEffects, SeenVectors> found;
 };
 struct BlockWeights {
     std::string block;  // the prefix of its parameters
@@ -172,6 +178,7 @@ private:
         kSaliency,
         kLens,
         kPatching,
+        kVectors,
         kReadWeights,
         kReadRun,
         kMeasure,
