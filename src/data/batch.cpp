@@ -128,6 +128,18 @@ std::vector<float> padded_weights(std::size_t sentences, const PairOf& pair_of, 
     return padded_rows<float>(rows, length, 1.0F);
 }
 
+// Of the rows to predict, of those of all positions.
+std::vector<float> numbers_of_rows(const Gather& predicted, std::vector<float> of_all) {
+    if (predicted.rows.empty()) {
+        return of_all;
+    }
+    std::vector<float> numbers;
+    for (const std::int32_t row : predicted.rows) {
+        numbers.push_back(of_all[static_cast<std::size_t>(row)]);
+    }
+    return numbers;
+}
+
 template <class PairOf>
 Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int32_t first_ordinal,
             const Padding& padding) {
@@ -140,7 +152,7 @@ Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int3
                         "a pair has a label too few or many");
         HEADSCOPE_CHECK(pair.types.size() == (typed ? pair.target.size() : 0), "a pair has a type too few or many");
     }
-    const bool translated = !labelled || frame.mask >= 0;
+    const bool translated = !labelled || frame.mask >= 0 || !pair_of(0).source.empty();
     HEADSCOPE_CHECK(labelled || frame.mask < 0, "pairs for a model that fills in masks have labels");
     const auto each = [&](const auto& of) { return of_each(sentences, pair_of, of); };
     const auto read = [&](const Example& pair) { return joined(frame.start(), pair.target); };
@@ -159,6 +171,10 @@ Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int3
     Gather all(padded_rows<std::int32_t>(labelled ? each(&Example::labels) : each(written), length, kNoTarget),
                padded_weights(sentences, pair_of, labelled ? 0 : frame.target_begin.size(), length));
     batch.predicted = labelled ? gather_labelled(std::move(all)) : std::move(all);
+    if (labelled && !pair_of(0).numbers.empty()) {
+        batch.predicted.numbers = numbers_of_rows(
+            batch.predicted, padded_rows<float>(of_each<float>(sentences, pair_of, &Example::numbers), length, 0.0F));
+    }
     if (translated) {
         batch.source =
             Tokens(each([&](const Example& pair) { return source_of_pair(pair, frame); }), frame.pad, padding);

@@ -69,6 +69,7 @@ struct Gather {
     std::vector<std::int32_t> order;    // EmbedBackward::order for gathering `rows`
     std::vector<std::int32_t> classes;  // as many as rows
     std::vector<float> weights;         // as many as rows: SmoothedCrossEntropy::weights; empty: 1 each
+    std::vector<float> numbers = {};    // as many as rows: Example::numbers; empty: there are classes
 };
 
 // Texts of a batch that are compared, in pairs of one prompt: Example::ranks.
@@ -105,7 +106,7 @@ struct Batch {
 
 // At least one pair, all with labels or all without, and of those with labels all with types or all without; all with
 // ranks, which need labels, or all without. If one has weights, those of the others are 1. An empty side has no pieces;
-// with labels there is a source only if the frame has a mask. Each side is padded separately.
+// with labels there is a source if the frame has a mask or the pairs have one. Each side is padded separately.
 Batch make_batch(std::span<const Example> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
 Batch make_batch(std::span<const Example* const> pairs, const Frame& frame, std::int32_t first_ordinal,

@@ -26,7 +26,9 @@ PaddedLengths padded_lengths(const Example& pair, const Frame& frame, const Padd
         return {0, padding.of(longest_text(pair)), std::ssize(pair.ranks)};
     }
     if (!pair.labels.empty()) {
-        return {0, padding.of(static_cast<std::int64_t>(pair.target.size()))};
+        const bool reads = !pair.source.empty() && frame.mask < 0;  // a text with a label for both stacks
+        return {reads ? padding.of(std::ssize(pair.source) + frame.around_source()) : 0,
+                padding.of(static_cast<std::int64_t>(pair.target.size()))};
     }
     return {padding.of(std::ssize(pair.source) + frame.around_source()),
             padding.of(std::ssize(pair.target) + frame.around_target())};

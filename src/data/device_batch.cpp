@@ -59,7 +59,8 @@ DeviceGather upload(Backend& backend, const Gather& gather) {
             .rows = put(backend, {1, rows}, gather.rows),
             .order = put(backend, {rows}, gather.order),
             .classes = put(backend, {1, rows}, gather.classes),
-            .weights = put(backend, {rows}, gather.weights)};
+            .weights = put(backend, {rows}, gather.weights),
+            .numbers = put(backend, {rows}, gather.numbers)};
 }
 
 DeviceBatch upload(Backend& backend, const Batch& batch) {

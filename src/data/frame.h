@@ -14,7 +14,8 @@ struct Frame {
     std::int32_t bos = 1;  // -1: a zero vector; of a causal language model: none
     std::int32_t eos = 2;
     std::vector<std::int32_t> source_begin = {}, source_end = {2}, target_begin = {};
-    std::int32_t mask = -1;  // of a translator that fills in masks; -1: it writes from left to right
+    std::vector<std::int32_t> between = {2};  // of two texts of a masked language model
+    std::int32_t mask = -1;                   // of a translator that fills in masks; -1: it writes from left to right
     std::vector<std::int32_t> cluster_starts = {};  // of an adaptive output: the first id of each of its clusters
 
     // The number of tokens around a source's pieces, and around a target's, read or predicted.

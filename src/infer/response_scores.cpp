@@ -27,20 +27,23 @@ Tensor losses_of(Context& ctx, const Model& model, const DeviceBatch& batch) {
 }
 
 Tensor values_of(Context& ctx, const Model& model, const DeviceBatch& batch) {
-    return model.scores(ctx, model.predicted_states(ctx, batch)).value();
+    return model.label_scores(ctx, batch).value();
 }
 
 using NumbersOfRows = Tensor (*)(Context&, const Model&, const DeviceBatch&);
 
 std::vector<std::vector<double>> numbers_of_labels(Context& ctx, const Model& model, const Batch& batch,
                                                    NumbersOfRows numbers_of) {
-    model.prepare(ctx.backend, batch.target.length);
+    model.prepare(ctx.backend, std::max(batch.source.length, batch.target.length));
     const auto numbers = to_host<double>(ctx.backend, numbers_of(ctx, model, upload(ctx.backend, batch)));
     const std::vector<std::int32_t> texts = texts_of_rows(batch);
     std::vector<std::vector<double>> found(static_cast<std::size_t>(batch.sentences));
-    for (std::size_t row = 0; row < numbers.size(); ++row) {
+    const std::size_t each = numbers.size() / texts.size();
+    for (std::size_t row = 0; row < texts.size(); ++row) {
         if (texts[row] != kNoTarget) {
-            found[static_cast<std::size_t>(texts[row])].push_back(numbers[row]);
+            std::vector<double>& of_text = found[static_cast<std::size_t>(texts[row])];
+            const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(row * each);
+            of_text.insert(of_text.end(), first, first + static_cast<std::ptrdiff_t>(each));
         }
     }
     return found;

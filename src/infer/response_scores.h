@@ -19,7 +19,7 @@ std::vector<double> log_probabilities(Context& ctx, const Model& model, const Ba
 // For each text its labels' negative log-likelihoods, in order, computed as training does.
 std::vector<std::vector<double>> label_losses(Context& ctx, const Model& model, std::span<const Example> texts,
                                               const Frame& frame, const BatchBudget& budget);
-// The same of the scores of a model with a scalar output, each of the state that predicts the label.
+// The same of the scores of a model with such an output, those of each state that has a label one after the other.
 std::vector<std::vector<double>> label_scores(Context& ctx, const Model& model, std::span<const Example> texts,
                                               const Frame& frame, const BatchBudget& budget);
 

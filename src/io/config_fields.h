@@ -233,6 +233,27 @@ ConfigField<ConfigOf<Member>> numbers_field(const char* key, Member member, doub
             [=](const Config& config) { return nlohmann::json(place.in(config)); }};
 }
 
+// A list of texts.
+template <class Member>
+ConfigField<ConfigOf<Member>> texts_field(const char* key, Member member, const char* meaning) {
+    using Config = ConfigOf<Member>;
+    const auto place = at(member);
+    return {key, "list of texts", meaning,
+            [=](ConfigReader& reader, Config& config) {
+                if (!reader.has(key)) {
+                    return;
+                }
+                place.in(config).clear();
+                for (const nlohmann::json& item : reader.list(key)) {
+                    if (!item.is_string()) {
+                        reader.fail(key, fmt::format("must be a list of texts, found {}", item.dump()));
+                    }
+                    place.in(config).push_back(item.get<std::string>());
+                }
+            },
+            [=](const Config& config) { return nlohmann::json(place.in(config)); }};
+}
+
 // An object of ids.
 template <class Member>
 ConfigField<ConfigOf<Member>> named_ids_field(const char* key, Member member, std::int64_t most, const char* meaning) {

@@ -10,9 +10,7 @@ CausalLm::CausalLm(const ModelConfig& config, const Scope& model, const Embeddin
       stack_(config, model.in("decoder").for_each(&MultiplyAdds::target_token),
              {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf}, table.weight, positions_, sites_),
       projection_(config, model, table) {
-    if (config.output.head == OutputHead::Scalar) {
-        scalar_.emplace(config, model);
-    }
+    add_score_output(model);
 }
 
 Var CausalLm::states(Context& ctx, const DeviceBatch& batch) const {

@@ -1,12 +1,9 @@
 // A causal language model, as GPT: one stack in which no token attends to later ones.
 #pragma once
 
-#include <optional>
-
 #include "model/embedding.h"
 #include "model/generator.h"
 #include "model/projection.h"
-#include "model/scalar_output.h"
 #include "model/stack.h"
 
 namespace headscope {
@@ -24,11 +21,9 @@ private:
     CausalLm(const ModelConfig& config, const Scope& model, const EmbeddingTable& table);
     const Projection& projection() const override { return projection_; }
     const Stack& writer() const override { return stack_; }
-    const ScalarOutput* scalar_output() const override { return scalar_ ? &*scalar_ : nullptr; }
 
     Stack stack_;
     Projection projection_;
-    std::optional<ScalarOutput> scalar_;
 };
 
 }  // namespace headscope

@@ -28,7 +28,9 @@ enum class RotaryPairs : std::uint8_t { Halves, Neighbours };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
 enum class EmbeddingNorm : std::uint8_t { None, Last, First };
 enum class OutputTransform : std::uint8_t { None, Activation, Gelu };
-enum class OutputHead : std::uint8_t { Vocabulary, Scalar };
+enum class OutputHead : std::uint8_t { Vocabulary, Scalar, Classes, Span };
+enum class ScoredState : std::uint8_t { First, Last, Mean };
+enum class ScoreLayer : std::uint8_t { None, Relu, Tanh };
 enum class Tying : std::uint8_t { All, TargetOutput, Embeddings, None };
 
 // In the ids around a text: the token of the chosen source or target language, see frame_of().
@@ -154,10 +156,20 @@ struct AdaptiveOutputConfig {
 
 struct OutputConfig {
     OutputHead head = OutputHead::Vocabulary;
+    std::vector<std::string> labels = {};
+    ScoredState scored = ScoredState::Last;
+    ScoreLayer layer = ScoreLayer::None;
     AdaptiveOutputConfig adaptive;
     bool scale = false;
     bool bias = false;
     OutputTransform transform = OutputTransform::None;
+    // Numbers that a score of a state has; 0: the model gives no scores.
+    std::int64_t scores() const {
+        return head == OutputHead::Classes  ? static_cast<std::int64_t>(labels.size())
+               : head == OutputHead::Scalar ? 1
+               : head == OutputHead::Span   ? 2
+                                            : 0;
+    }
     bool operator==(const OutputConfig&) const = default;
 };
 
@@ -171,6 +183,7 @@ struct FrameConfig {
     std::vector<std::int32_t> source_begin = {};  // this and the next two: also kSourceLanguage and kTargetLanguage
     std::vector<std::int32_t> source_end = {2};
     std::vector<std::int32_t> target_begin = {};
+    std::vector<std::int32_t> between = {2};
     std::map<std::string, std::int32_t> languages = {};
     std::vector<std::int32_t> suppressed_ids = {};
     bool operator==(const FrameConfig&) const = default;

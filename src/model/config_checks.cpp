@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,7 @@ public:
         rotary();
         tying();
         adaptive_output();
+        classes();
         ids();
         frame();
     }
@@ -231,6 +234,15 @@ private:
                 factor, config_.d_model, cutoffs.size());
     }
 
+    void classes() const {
+        const std::vector<std::string>& labels = config_.output.labels;
+        require(config_.output.head != OutputHead::Classes || labels.size() >= 2, "output.labels",
+                "must name two classes at least, found {}", labels.size());
+        const std::set<std::string> distinct(labels.begin(), labels.end());
+        require(distinct.size() == labels.size() && !distinct.contains(""), "output.labels",
+                "must name different classes, found \"{}\"", fmt::join(labels, "\", \""));
+    }
+
     void id(const char* key, std::int64_t id, std::int64_t vocabulary) const {
         require(id < vocabulary, key, "must be below {}, the size of the vocabulary, found {}", vocabulary, id);
     }
@@ -272,6 +284,7 @@ private:
         check("frame.source_begin", f.source_begin, config_.source_vocabulary);
         check("frame.source_end", f.source_end, config_.source_vocabulary);
         check("frame.target_begin", f.target_begin, config_.target_vocabulary);
+        check("frame.between", f.between, config_.target_vocabulary);
         check("frame.suppressed_ids", f.suppressed_ids, config_.target_vocabulary);
         require(!any_language || !f.languages.empty(), "frame.languages",
                 "must name the languages that \"source_language\" and \"target_language\" stand for");

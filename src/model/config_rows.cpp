@@ -79,8 +79,13 @@ const Need kRelative = {"`positions.relative.kind` is not `\"none\"`",
                         [](const Config& c) { return c.positions.relative.kind != RelativePositions::None; }};
 const Need kAttentionBias = {"`attention.bias` is true", [](const Config& c) { return c.attention.bias; }};
 const Need kMaskedLm = {"`architecture` is `\"masked-lm\"`", [](const Config& c) { return !has_decoder(c); }};
-const Need kCausalLm = {"`architecture` is `\"causal-lm\"`",
-                        [](const Config& c) { return c.architecture == Architecture::CausalLm; }};
+const Need kLeftToRight = {"`generation` is `\"left_to_right\"`",
+                           [](const Config& c) { return c.generation == Generation::LeftToRight; }};
+const Need kClasses = {"`output.head` is `\"classes\"`",
+                       [](const Config& c) { return c.output.head == OutputHead::Classes; }};
+const Need kScoresTexts = {"`output.head` is `\"scalar\"` or `\"classes\"`", [](const Config& c) {
+                               return c.output.head == OutputHead::Scalar || c.output.head == OutputHead::Classes;
+                           }};
 const Need kDotProducts = {"`attention.score` is `\"scaled_dot_product\"` or `\"dot_product\"`",
                            [](const Config& c) { return c.attention.score != AttentionScore::Additive; }};
 const Need kScaledProducts = {"`attention.score` is `\"scaled_dot_product\"`",
@@ -344,10 +349,30 @@ ConfigFields<Config> text_fields() {
             .only_if(kMaskedLm),
 
         choice_field("output.head", at(&Config::output, &OutputConfig::head),
-                     {{"vocabulary", OutputHead::Vocabulary}, {"scalar", OutputHead::Scalar}},
-                     "what the last hidden states become: logits; `\"scalar\"`: also a number, which a reward model "
-                     "gives a text at its last piece")
-            .only_if(kCausalLm),
+                     {{"vocabulary", OutputHead::Vocabulary},
+                      {"scalar", OutputHead::Scalar},
+                      {"classes", OutputHead::Classes},
+                      {"span", OutputHead::Span}},
+                     "what the last hidden states become: logits; `\"scalar\"`: also a number, as of reward models; "
+                     "`\"classes\"`: also a number for each class of a text; `\"span\"`: also two at each piece, for "
+                     "the start and the end of an answer")
+            .only_if(kLeftToRight),
+        texts_field("output.labels", at(&Config::output, &OutputConfig::labels), "the names of the classes, in order")
+            .only_if(kClasses),
+        choice_field("output.scored", at(&Config::output, &OutputConfig::scored),
+                     {{"first", ScoredState::First}, {"last", ScoredState::Last}, {"mean", ScoredState::Mean}},
+                     "the state whose numbers are a text's: that of its first piece (BERT's `[CLS]`) or of its last "
+                     "one, or the mean of all")
+            .by_default("`\"last\"`, `masked-lm` `\"first\"`",
+                        [](ConfigReader&, Config& config) {
+                            const bool first = kScoresTexts.met(config) && !has_decoder(config);
+                            config.output.scored = first ? ScoredState::First : ScoredState::Last;
+                        })
+            .only_if(kScoresTexts),
+        choice_field("output.layer", at(&Config::output, &OutputConfig::layer),
+                     {{"none", ScoreLayer::None}, {"relu", ScoreLayer::Relu}, {"tanh", ScoreLayer::Tanh}},
+                     "a layer with this activation before those numbers (BERT's pooler)")
+            .only_if(kScoresTexts),
         boolean_field("output.scale", at(&Config::output, &OutputConfig::scale),
                       "the last hidden states divided by sqrt(d_model) before the logits (T5)"),
         ids_field("output.adaptive.cutoffs",
@@ -391,6 +416,15 @@ ConfigFields<Config> text_fields() {
                   "the first tokens of every output, after `bos_id`: not chosen by the search, and no part of "
                   "the text")
             .only_if(kBothStacks),
+        ids_field("frame.between", at(&Config::frame, &FrameConfig::between), kMaxVocabulary - 1, {},
+                  "what stands between two texts: one end (BERT), or two (RoBERTa)")
+            .by_default("`[eos_id]`",
+                        [](ConfigReader&, Config& config) {
+                            if (!has_decoder(config)) {
+                                config.frame.between = {config.frame.eos_id};
+                            }
+                        })
+            .only_if(kMaskedLm),
         named_ids_field("frame.languages", at(&Config::frame, &FrameConfig::languages), kMaxVocabulary - 1,
                         "the tokens that `\"source_language\"` and `\"target_language\"` may stand for")
             .only_if(kLanguageWords),

@@ -34,7 +34,9 @@ EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model, co
       decoder_(config, model.in("decoder").for_each(&MultiplyAdds::target_token),
                {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf, .cross = config.attention.cross},
                tables.target.weight, positions_, sites_),
-      projection_(config, model, tables.target) {}
+      projection_(config, model, tables.target) {
+    add_score_output(model);
+}
 
 Var EncoderDecoder::encode(Context& ctx, const DeviceTokens& source) const {
     return encoder_(ctx, source, {.key_lengths = source.lengths});

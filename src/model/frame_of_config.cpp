@@ -70,6 +70,7 @@ Frame frame_of(const ModelConfig& config, const Languages& languages) {
                 .source_begin = config.frame.source_begin,
                 .source_end = config.frame.source_end,
                 .target_begin = config.frame.target_begin,
+                .between = config.frame.between,
                 .mask = config.generation == Generation::MaskPredict ? config.frame.mask_id : -1,
                 .cluster_starts = config.output.adaptive.cutoffs};
     const std::int32_t source = language_id(config, kSourceLanguage, "source", languages.source);

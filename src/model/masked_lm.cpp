@@ -9,7 +9,9 @@ MaskedLm::MaskedLm(const ModelConfig& config, const Scope& model, const Embeddin
     : Model(config),
       stack_(config, model.in("encoder").for_each(&MultiplyAdds::source_token),
              {.layers = config.encoder_layers, .self = AttentionKind::EncoderSelf}, table.weight, positions_, sites_),
-      projection_(config, model, table) {}
+      projection_(config, model, table) {
+    add_score_output(model);
+}
 
 Var MaskedLm::states(Context& ctx, const DeviceBatch& batch) const {
     return stack_(ctx, batch.target, {.key_lengths = batch.target.lengths, .key_ranges = batch.target.ranges});

@@ -6,7 +6,7 @@
 #include "model/mask_predict.h"
 #include "model/masked_lm.h"
 #include "model/projection.h"
-#include "model/scalar_output.h"
+#include "model/score_output.h"
 #include "model/stack.h"
 #include "support/check.h"
 
@@ -54,6 +54,12 @@ std::int64_t count_parameters(const ModelConfig& config) {
 
 Model::Model(const ModelConfig& config) : config_(config), positions_(std::make_shared<PositionTables>(config)) {}
 
+void Model::add_score_output(const Scope& model) {
+    if (config_.output.head != OutputHead::Vocabulary) {
+        score_output_ = std::make_shared<const ScoreOutput>(config_, model);
+    }
+}
+
 void Model::prepare(Backend& backend, std::int64_t length) const {
     positions_->grow(backend, length);
     projection().prepare(backend);
@@ -70,10 +76,17 @@ Var Model::logits(Context& ctx, const Var& hidden) const {
 }
 
 Var Model::scores(Context& ctx, const Var& hidden) const {
-    const ScalarOutput* output = scalar_output();
-    HEADSCOPE_CHECK(output != nullptr, "a model without a scalar output gives no scores");
-    set_label(ctx, "scalar_output", "");
-    return (*output)(ctx, hidden);
+    HEADSCOPE_CHECK(score_output_ != nullptr, "a model without an output for scores gives none");
+    set_label(ctx, "score_output", "");
+    return (*score_output_)(ctx, hidden);
+}
+
+Var Model::label_scores(Context& ctx, const DeviceBatch& batch) const {
+    Var states = this->states(ctx, batch);
+    if (config_.output.scored == ScoredState::Mean) {
+        states = means_of_texts(ctx, states, batch.target.lengths, config_.attention.heads);
+    }
+    return scores(ctx, gather(ctx, states, batch.predicted));
 }
 
 Var Model::text_scores(Context& ctx, const DeviceBatch& batch, const DeviceGather& ends) const {

@@ -16,7 +16,8 @@
 namespace headscope {
 
 class Projection;
-class ScalarOutput;
+class Scope;
+class ScoreOutput;
 class Stack;
 
 struct LossOptions {
@@ -61,9 +62,12 @@ public:
     Var states_of_residual(Context& ctx, const Var& residual) const;
     // hidden [batch, length, d_model]; out [batch, length, vocabulary]. 3.4. For few rows; training uses loss().
     Var logits(Context& ctx, const Var& hidden) const;
-    // The scores of a model with a scalar output: hidden [batch, length, d_model], result [batch, length, 1] of the
-    // backend's full_dtype(), one for each state.
+    // The scores of a model that has such an output: hidden [batch, length, d_model], result [batch, length,
+    // OutputConfig::scores()] of the backend's full_dtype().
     Var scores(Context& ctx, const Var& hidden) const;
+    // Those of the states that have a label, each of what OutputConfig::scored names: of the state itself, or of the
+    // mean of its text's states. [1, rows, scores], or [batch, length, scores] if all are predicted.
+    Var label_scores(Context& ctx, const DeviceBatch& batch) const;
     // Those of whole texts, which a model gives their last tokens: [texts, 1].
     Var text_scores(Context& ctx, const DeviceBatch& batch, const DeviceGather& ends) const;
     // Projection, smoothed loss and, with a tape, the gradient of the sum of the losses back to hidden states and
@@ -77,9 +81,10 @@ public:
 
 protected:
     explicit Model(const ModelConfig& config);
+    // Declares the output for scores, if the configuration has one, behind what the scope has declared.
+    void add_score_output(const Scope& model);
     virtual const Projection& projection() const = 0;
     virtual const Stack& writer() const = 0;  // whose states the projection reads
-    virtual const ScalarOutput* scalar_output() const { return nullptr; }
     // All losses of a batch, of which those of its pieces are token_loss() of the last hidden states.
     virtual LossSums batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
     LossSums token_loss(Context& ctx, const Var& hidden, const DeviceBatch& batch, const LossOptions& options) const;
@@ -89,6 +94,9 @@ protected:
     ModelConfig config_;
     DropoutSites sites_;
     std::shared_ptr<PositionTables> positions_;
+
+private:
+    std::shared_ptr<const ScoreOutput> score_output_;
 };
 
 // The model that config.architecture names.

@@ -31,6 +31,11 @@ Objective reward_objective();
 // Comparisons::references, a model with one softmax over the vocabulary, and no dropout.
 Objective preference_objective(double beta);
 
+// The smoothed cross-entropy of each text's class, of a model with classes.
+Objective class_objective();
+// The square of what each text's score is off, of a model with a scalar output. Not with LossOptions::gradient_scale.
+Objective number_objective();
+
 // The sum of the scores of the states that predict labels, each times the label's weight, which is the derivative of a
 // loss by that score. The loss itself is the caller's: its sum is 0.
 Objective weighted_scores_objective();

@@ -125,6 +125,7 @@ json sizes_of(const ModelConfig& config, const std::string& prefix) {
     const ModelConfig own = prefix.starts_with("decoder") ? of_stack(config, AttentionKind::DecoderSelf) : config;
     json keys = flat_model_keys(own);
     keys["groups"] = own.attention.groups();
+    keys["classes"] = own.output.labels.size();
     std::vector<std::int32_t> ends = config.output.adaptive.cutoffs;
     if (ends.empty()) {
         return keys;
@@ -160,7 +161,11 @@ TEST_CASE("the page of the model directory has the program's table of keys", "[d
 
 TEST_CASE("the page of the model directory lists every parameter with its shape", "[docs]") {
     const std::regex row(R"(\| (?:\*(.*)\*)?`(.*)` \| \[(.*)\] \| (.*) \|)");
-    for (const NamedConfig& varied : all_configs()) {
+    std::vector<NamedConfig> all = all_configs();
+    for (const NamedConfig& one : score_configs()) {
+        all.push_back(one);
+    }
+    for (const NamedConfig& varied : all) {
         INFO(varied.name);
         const json keys = flat_model_keys(varied.config);
         std::map<std::string, std::string> listed;

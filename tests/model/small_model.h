@@ -498,6 +498,29 @@ inline std::vector<NamedConfig> mask_predict_configs() {
     return all;
 }
 
+// Models with scores beside their logits, which have no part in the loss of text.
+inline std::vector<NamedConfig> score_configs() {
+    std::vector<NamedConfig> all;
+    for (const NamedConfig& one : language_configs()) {
+        if (one.name != "causal" && one.name != "masked, as BERT") {
+            continue;
+        }
+        for (const OutputHead head : {OutputHead::Scalar, OutputHead::Classes, OutputHead::Span}) {
+            all.push_back(one);
+            OutputConfig& output = all.back().config.output;
+            output.head = head;
+            if (head == OutputHead::Span) {
+                continue;
+            }
+            output.scored = head == OutputHead::Scalar ? ScoredState::First : ScoredState::Mean;
+            output.layer = head == OutputHead::Scalar ? ScoreLayer::None : ScoreLayer::Tanh;
+            output.labels = {"good", "bad", "neither"};
+            output.labels.resize(head == OutputHead::Scalar ? 0 : 3);
+        }
+    }
+    return all;
+}
+
 // Translation and language models.
 inline std::vector<NamedConfig> all_configs() {
     std::vector<NamedConfig> all = varied_configs();
