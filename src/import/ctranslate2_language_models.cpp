@@ -57,6 +57,9 @@ void read_ctranslate2_language_model(const ForeignConfig& settings, Problems& pr
     problems.finish();
     const Vocabulary& vocabulary = model.target_tokenizer->vocabulary();
     net.frame.eos_id = fills ? model.target_tokenizer->eos_id() : vocabulary.find(end).value_or(-1);
+    if (fills) {
+        net.frame.between = {net.frame.eos_id};
+    }
     net.frame.pad_id = fills ? model.target_tokenizer->pad_id() : -1;
     net.frame.bos_id = fills ? model.target_tokenizer->bos_id() : -1;  // GPT-2's texts have no beginning
     if (!fills) {

@@ -5,6 +5,7 @@
 #include "import/declared_tokens.h"
 #include "import/formats.h"
 #include "import/hugging_face.h"
+#include "import/hugging_face_scores.h"
 
 namespace headscope {
 
@@ -17,6 +18,8 @@ struct Names {
     const char *q, *k, *v, *output, *attention_norm, *inner, *outer, *norm;
     const char *transform, *transform_norm, *bias;  // of the head
     const char *decoder, *decoder_bias;             // where it repeats embedding and bias, or has its own
+    ScoreTensors scores;
+    std::size_t ends_between = 1;  // of two texts
 };
 
 ModelConfig common(const ForeignConfig& config) {
@@ -109,6 +112,7 @@ TensorMap bert_tensors(const ModelConfig& net, const Names& names, const std::st
         map.ignore(fmt::format("*pooler.dense.{}", end));
         map.ignore(fmt::format("cls.seq_relationship.{}", end));
     }
+    add_score_tensors(map, names.scores);
     ignore_other_heads(map);
     return map;
 }
@@ -153,6 +157,8 @@ ModelDirectory open_bert(const std::string& folder, const ForeignConfig& config,
         model.remarks.push_back(fmt::format("{}: assumes the ids {}, {} and {} for the beginning, the end and the mask",
                                             folder, usual.begin, usual.end, usual.mask));
     }
+    model.config.frame.between.assign(names.ends_between, special.end);
+    set_scores(config, names.scores, model.config.output);
     check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);
@@ -160,10 +166,9 @@ ModelDirectory open_bert(const std::string& folder, const ForeignConfig& config,
         model.config.output.transform = OutputTransform::None;
         model.config.output.bias = false;
         model.config.embedding.tying = Tying::All;
-        model.remarks.push_back(
-            fmt::format("{} has no head for masked words: its attention can be seen, but what it fills in "
-                        "means nothing",
-                        folder));
+        model.remarks.push_back(fmt::format(
+            "{} has no head for masked words: {}, but what it fills in means nothing", folder,
+            model.config.output.head == OutputHead::Vocabulary ? "its attention can be seen" : "it scores texts"));
     }
     TensorMap map = bert_tensors(model.config, names, prefix_in(*archive, names.prefix), first_position);
     model.weights = mapped_weights(std::move(archive), std::move(map));
@@ -186,7 +191,8 @@ Names bert_names() {
             .transform_norm = "cls.predictions.transform.LayerNorm",
             .bias = "cls.predictions.bias",
             .decoder = "cls.predictions.decoder.weight",
-            .decoder_bias = "cls.predictions.decoder.bias"};
+            .decoder_bias = "cls.predictions.decoder.bias",
+            .scores = {"bert.pooler.dense", ScoreLayer::Tanh, "classifier"}};
 }
 
 }  // namespace
@@ -219,6 +225,8 @@ ModelDirectory open_like_roberta(const std::string& folder, const nlohmann::json
     names.bias = "lm_head.bias";
     names.decoder = "lm_head.decoder.weight";
     names.decoder_bias = "lm_head.decoder.bias";
+    names.scores = {"classifier.dense", ScoreLayer::Tanh, "classifier.out_proj"};
+    names.ends_between = 2;
     ModelConfig net = bert_network(config, pad + 1);
     net.output.transform =
         net.feed_forward.activation == Activation::Gelu ? OutputTransform::Activation : OutputTransform::Gelu;
@@ -254,7 +262,8 @@ ModelDirectory open_distilbert(const std::string& folder, const nlohmann::json& 
                       .transform_norm = "vocab_layer_norm",
                       .bias = "vocab_projector.bias",
                       .decoder = "vocab_projector.weight",
-                      .decoder_bias = "vocab_projector.bias"};
+                      .decoder_bias = "vocab_projector.bias",
+                      .scores = {"pre_classifier", ScoreLayer::Relu, "classifier"}};
     return open_bert(folder, config, problems, distil_network(config), names, kUsualOfBert);
 }
 

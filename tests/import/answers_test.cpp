@@ -150,6 +150,10 @@ void check_language_model(const OpenModel& open, const json& item) {
         const Ids next(ids.begin() + 1, ids.end());
         CHECK(largest_difference(log_probabilities(ctx, open, hidden, next), item["log_probabilities"]) < kTolerance);
     }
+    if (item.contains("scores")) {  // of the text, or of each of its tokens
+        const auto scores = to_host<double>(open.backend, open.model->scores(ctx, hidden).value());
+        CHECK(largest_difference(scores, item["scores"]) < kTolerance);
+    }
     if (item.contains("weights")) {
         CHECK(largest_difference(last_weights(open, batch), item["weights"]) < kWeightTolerance);
     }

@@ -1,4 +1,6 @@
 """Hugging Face's GPT-2, BERT, RoBERTa, XLM-RoBERTa, CamemBERT and DistilBERT, of random weights."""
+import math
+
 import torch
 import transformers
 from tokenizers import BertWordPieceTokenizer
@@ -70,6 +72,65 @@ def make_distilbert(folder):
         vocab_size=side.get_vocab_size(), dim=12, n_layers=2, n_heads=2, hidden_dim=16, max_position_embeddings=24)),
                        folder)
     toy.write_answers(folder, [item(model, text, side.encode(text).ids) for text in toy.TEXTS[:2]])
+
+
+@torch.no_grad()
+def scored_item(model, text, ids, types=None, **more):
+    """The logits of classes, the number of a regression, or those of an answer's start and end at each piece."""
+    more_inputs = {} if types is None else {"token_type_ids": torch.tensor([types])}
+    output = model(input_ids=torch.tensor([ids]), output_hidden_states=True, **more_inputs)
+    scores = output.logits[0] if "logits" in output else torch.stack([output.start_logits[0], output.end_logits[0]], -1)
+    found = {"text": text, **more, "ids": ids, "scores": toy.numbers(scores.double().reshape(-1)),
+             "states": toy.states(output.hidden_states[-1][0])}
+    return found if types is None else {**found, "types": types}
+
+
+LABELS = {"id2label": {0: "negative", 1: "neutral", 2: "positive"},
+          "label2id": {"negative": 0, "neutral": 1, "positive": 2}}
+
+
+def make_scored_bert(folder, kind="SequenceClassification", **more):
+    side = make_word_pieces(folder, True)
+    config = transformers.BertConfig(**bert_shape(side.get_vocab_size(), **more))
+    model = randomized(getattr(transformers, f"BertFor{kind}")(config), folder)
+    one = side.encode(toy.TEXTS[0])
+    items = [scored_item(model, toy.TEXTS[0], one.ids, one.type_ids)]
+    for first, second in (PAIR, ("kam", "mo Kaleb rito sané")):
+        pair = side.encode(first, second)
+        found = scored_item(model, first, pair.ids, pair.type_ids, pair=second)
+        items.append({**found, **(best_span(second, pair, found["scores"]) if kind == "QuestionAnswering" else {})})
+    toy.write_answers(folder, items)
+
+
+def best_span(context, pair, scores):
+    """Of all spans of pieces of the context; ties go to the first."""
+    places = [i for i, (kind, word) in enumerate(zip(pair.type_ids, pair.word_ids)) if kind == 1 and word is not None]
+    starts, ends = scores[0::2], scores[1::2]
+    score, start, end = max(((starts[i] + ends[j], i, j) for i in places for j in places if i <= j),
+                            key=lambda one: one[0])
+    total = sum(math.exp(starts[i]) for i in places) * sum(math.exp(ends[i]) for i in places)
+    return {"answer": context[pair.offsets[start][0]:pair.offsets[end][1]],
+            "answer_probability": round(math.exp(score) / total, 5), "answer_score": round(score, 5)}
+
+
+def make_distilbert_classes(folder):
+    side = make_word_pieces(folder, False)
+    model = randomized(transformers.DistilBertForSequenceClassification(transformers.DistilBertConfig(
+        vocab_size=side.get_vocab_size(), dim=12, n_layers=2, n_heads=2, hidden_dim=16, max_position_embeddings=24,
+        id2label={0: "NEGATIVE", 1: "POSITIVE"})), folder)
+    items = [scored_item(model, text, side.encode(text).ids) for text in toy.TEXTS[:2]]
+    toy.write_answers(folder, items + [scored_item(model, PAIR[0], side.encode(*PAIR).ids, pair=PAIR[1])])
+
+
+def make_roberta_classes(folder):
+    side = ByteSide(folder, 70, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
+    model = randomized(transformers.RobertaForSequenceClassification(transformers.RobertaConfig(
+        **bert_shape(side.tokenizer.get_vocab_size(), max_position_embeddings=26, type_vocab_size=1, **LABELS))),
+                       folder)
+    toy.write_json(folder / "tokenizer_config.json", {"model_max_length": 512, "tokenizer_class": "RobertaTokenizer"})
+    one, other = (side.ids(text) for text in PAIR)
+    items = [scored_item(model, toy.TEXTS[0], [0] + side.ids(toy.TEXTS[0]) + [2])]
+    toy.write_answers(folder, items + [scored_item(model, PAIR[0], [0] + one + [2, 2] + other + [2], pair=PAIR[1])])
 
 
 def make_roberta(folder):

@@ -9,7 +9,8 @@ from .hugging_face_llama import GPTJ, NEOX, OPT, make_decoder
 from .hugging_face_marian import LANGUAGES, make_marian, pickled, safetensors, shards
 from .hugging_face_seq2seq import (make_bart, make_blenderbot_small, make_mbart, make_pegasus, make_prefixed,
                                    make_t5)
-from .hugging_face_text import make_bert, make_distilbert, make_gpt2, make_like_roberta, make_roberta
+from .hugging_face_text import (LABELS, make_bert, make_distilbert, make_distilbert_classes, make_gpt2,
+                                make_like_roberta, make_roberta, make_roberta_classes, make_scored_bert)
 from .llama_cpp import LLAMA3_SCALING, Q8_0, WORDS, llama3_factors, make_gguf
 from .marian import make_marian as make_npz
 from .sockeye import make_sockeye
@@ -97,6 +98,11 @@ MODELS = {
     "hf-camembert": lambda folder: make_like_roberta(folder, "Camembert"),
     "hf-roberta": make_roberta,
     "hf-distilbert": make_distilbert,
+    "hf-bert-classes": lambda folder: make_scored_bert(folder, **LABELS),
+    "hf-bert-number": lambda folder: make_scored_bert(folder, num_labels=1),
+    "hf-bert-answers": lambda folder: make_scored_bert(folder, "QuestionAnswering"),
+    "hf-distilbert-classes": make_distilbert_classes,
+    "hf-roberta-classes": make_roberta_classes,
     "hf-marian-tied": lambda folder: make_marian(folder, safetensors, encoder_layers=2),
     "hf-marian-separate": lambda folder: make_marian(folder, pickled, shared=False, ends=(5, 9), activation="relu",
                                                      old_config=True),
