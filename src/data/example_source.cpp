@@ -1,5 +1,10 @@
 #include "data/example_source.h"
 
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "support/check.h"
 #include "support/parallel.h"
 
 namespace headscope {
@@ -34,6 +39,28 @@ std::vector<Pass> passes_over(std::size_t size, double weight, std::uint64_t see
         passes.push_back(std::move(pass));
     }
     return passes;
+}
+
+Epoch epoch_of(std::span<const WeightedExamples> corpora, std::uint64_t seed, std::int64_t number) {
+    HEADSCOPE_CHECK(number >= 0, "epochs count from 0");
+    Epoch epoch;
+    epoch.number = number;
+    std::size_t first = 0;
+    for (std::size_t corpus = 0; corpus < corpora.size(); ++corpus) {
+        const auto [size, weight] = corpora[corpus];
+        for (const Pass& pass : passes_over(size, weight, seed, number, corpus)) {
+            std::transform(pass.items.begin(), pass.items.end(), std::back_inserter(epoch.items),
+                           [&](std::uint32_t item) { return static_cast<std::uint32_t>(first + item); });
+        }
+        first += size;
+    }
+    if (epoch.items.empty()) {
+        epoch.items.resize(first);
+        std::iota(epoch.items.begin(), epoch.items.end(), std::uint32_t{0});
+    }
+    epoch.starts.resize(epoch.items.size() + 1);
+    std::iota(epoch.starts.begin(), epoch.starts.end(), std::uint32_t{0});
+    return epoch;
 }
 
 }  // namespace headscope

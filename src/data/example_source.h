@@ -47,6 +47,14 @@ public:
     virtual std::uint64_t fingerprint() const = 0;
 };
 
+// A corpus of examples of one item each.
+struct WeightedExamples {
+    std::size_t examples = 0;
+    double weight = 1.0;  // see passes_over
+};
+// The epoch of such corpora. If their weights are so small that nothing is sampled, each example once.
+Epoch epoch_of(std::span<const WeightedExamples> corpora, std::uint64_t seed, std::int64_t number);
+
 // Random streams of one seed: for each epoch, and in it for the passes of each corpus and for each example.
 constexpr std::uint64_t stream_of(std::int64_t epoch, std::uint64_t what, std::uint64_t number) {
     return mix_bits(mix_bits(static_cast<std::uint64_t>(epoch) + 1) ^ what) ^ number;

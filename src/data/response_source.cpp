@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "data/batch.h"
@@ -69,7 +68,7 @@ Example ResponseStore::example(std::size_t i) const {
     return example;
 }
 
-ResponseSource::ResponseSource(ResponseStore store, std::vector<WeightedResponses> corpora, std::uint64_t seed)
+ResponseSource::ResponseSource(ResponseStore store, std::vector<WeightedExamples> corpora, std::uint64_t seed)
     : store_(std::move(store)), corpora_(std::move(corpora)), seed_(seed) {
     if (store_.size() == 0) {
         throw Error("there are no responses to train on: check the training files and the maximum length");
@@ -77,25 +76,7 @@ ResponseSource::ResponseSource(ResponseStore store, std::vector<WeightedResponse
 }
 
 Epoch ResponseSource::epoch(std::int64_t number) const {
-    HEADSCOPE_CHECK(number >= 0, "epochs count from 0");
-    Epoch epoch;
-    epoch.number = number;
-    std::size_t first = 0;
-    for (std::size_t corpus = 0; corpus < corpora_.size(); ++corpus) {
-        const auto [size, weight] = corpora_[corpus];
-        for (const Pass& pass : passes_over(size, weight, seed_, number, corpus)) {
-            std::transform(pass.items.begin(), pass.items.end(), std::back_inserter(epoch.items),
-                           [&](std::uint32_t item) { return static_cast<std::uint32_t>(first + item); });
-        }
-        first += size;
-    }
-    if (epoch.items.empty()) {  // the weights were so small that nothing was sampled
-        epoch.items.resize(store_.size());
-        std::iota(epoch.items.begin(), epoch.items.end(), std::uint32_t{0});
-    }
-    epoch.starts.resize(epoch.items.size() + 1);
-    std::iota(epoch.starts.begin(), epoch.starts.end(), std::uint32_t{0});
-    return epoch;
+    return epoch_of(corpora_, seed_, number);
 }
 
 Example ResponseSource::example(const Epoch& epoch, std::uint32_t number) const {

@@ -39,15 +39,10 @@ private:
     std::int64_t longest_ = 0;
 };
 
-struct WeightedResponses {
-    std::size_t examples = 0;
-    double weight = 1.0;  // see passes_over
-};
-
 class ResponseSource final : public ExampleSource {
 public:
     // Error if there are no examples.
-    ResponseSource(ResponseStore store, std::vector<WeightedResponses> corpora, std::uint64_t seed);
+    ResponseSource(ResponseStore store, std::vector<WeightedExamples> corpora, std::uint64_t seed);
 
     Epoch epoch(std::int64_t number) const override;
     Example example(const Epoch& epoch, std::uint32_t number) const override;
@@ -62,7 +57,7 @@ public:
 
 private:
     ResponseStore store_;
-    std::vector<WeightedResponses> corpora_;
+    std::vector<WeightedExamples> corpora_;
     std::uint64_t seed_;
     std::vector<float> references_;
 };

@@ -54,6 +54,13 @@ constexpr std::array kTasks{
                .predicts_next = true,
                .has_reference = true,
                .rolls_out = true},
+    TaskTraits{.task = Task::Classify,
+               .key = "classify",
+               .family = "masked-lm",
+               .what = "the classes or numbers of texts",
+               .reads_labels = true,
+               .any_family = true,
+               .gives_scores = true},
 };
 
 }  // namespace

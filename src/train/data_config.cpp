@@ -105,7 +105,7 @@ DataConfig parse_data_config(const nlohmann::json& json, const std::string& file
             static_cast<void>(reader.child("reward"));
             config.reward = resolve({reader.text("reward")}, base).front();
         }
-    } else {
+    } else if (!traits(task).reads_labels) {
         config.documents =
             static_cast<DocumentForm>(reader.choice("documents", 0, {kDocumentForms.begin(), kDocumentForms.end()}));
     }

@@ -123,8 +123,9 @@ nlohmann::json default_config(const DocumentParts& text, Task task, const Backen
         size.dropout = 0.0;
     }
     const std::int64_t longest = goes_on ? kLongestResponse : kBlock;
-    const std::int64_t vocabulary = vocabulary_for(text.characters, text.words, size.vocabulary) +
-                                    static_cast<std::int64_t>(control_pieces_of(task, kBlock - 1).size());
+    const std::int64_t vocabulary =
+        vocabulary_for(text.characters, text.words, size.vocabulary) +
+        static_cast<std::int64_t>(control_pieces_of(task, kBlock - 1, traits(task).reads_labels).size());
     nlohmann::json json = shared_config(size, pieces, vocabulary, longest, device);
     json["task"] = name_of(task);
     nlohmann::json& model = json["model"];
@@ -139,8 +140,15 @@ nlohmann::json default_config(const DocumentParts& text, Task task, const Backen
     json["data"] = {{"train", {{"text", text.train_file}}},
                     {"valid", {{"text", text.valid_file}}},
                     {"documents", name_of(text.form)}};
-    if (goes_on) {
+    if (goes_on || traits(task).reads_labels) {
         json["data"].erase("documents");
+    }
+    if (traits(task).reads_labels) {
+        model["output"] = {{"head", text.labels.empty() ? "scalar" : "classes"}};
+        if (!text.labels.empty()) {
+            model["output"]["labels"] = text.labels;
+        }
+        model["embedding"] = {{"token_types", 2}};
     }
     if (traits(task).rolls_out) {  // its texts have no loss to validate
         json["data"].erase("valid");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "data/document_reader.h"
 #include "train/unlearnable_lines.h"
@@ -17,6 +18,7 @@ struct DocumentParts {
     UnlearnableLines unlearnable = {};
     std::int64_t characters = 0, words = 0;  // distinct, for the size of the vocabulary
     DocumentForm form = DocumentForm::Line;
+    std::vector<std::string> labels = {};  // of texts with classes, sorted; empty: they have numbers
 };
 
 // How many of so many become validation text.

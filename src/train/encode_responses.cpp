@@ -117,7 +117,7 @@ std::shared_ptr<ResponseSource> encode_responses(const TrainConfig& config, cons
                                                  const std::vector<CorpusFiles>& corpora, Part which,
                                                  const std::string& folder, const Log& say) {
     ResponseStore store(folder);
-    std::vector<WeightedResponses> weighted;
+    std::vector<WeightedExamples> weighted;
     LeftOut left_out;
     for (std::size_t i = 0; i < corpora.size(); ++i) {
         const std::size_t before = store.size();

@@ -17,12 +17,17 @@ namespace headscope {
 
 namespace {
 
+bool is_of_scores(const std::string& key) {
+    return key == "output.head" || key == "output.labels" || key == "output.scored" || key == "output.layer";
+}
+
 void require_shape(const ModelDirectory& model, const ModelConfig& asked, const std::string& config_file) {
     const nlohmann::json theirs = flat_model_keys(model.config);
     const nlohmann::json ours = flat_model_keys(asked);
+    // An output for scores may be added: it begins at 0.
+    const bool adds_scores = model.config.output.head == OutputHead::Vocabulary;
     for (const auto& [key, value] : ours.items()) {
-        const bool added = key == "output.head" && asked.output.head == OutputHead::Scalar;  // it begins at 0
-        if (theirs.at(key) != value && !added) {
+        if (theirs.at(key) != value && !(adds_scores && is_of_scores(key))) {
             throw Error(
                 fmt::format("'{}' has \"{}\" {}, but {} asks for {}: change \"model\" there, or start without --from",
                             model.path, key, theirs.at(key).dump(), config_file, value.dump()));
@@ -75,8 +80,11 @@ nlohmann::json config_from(nlohmann::json config, const std::string& directory, 
                                       training["learning_rate_scale"].get<double>() *
                                       std::sqrt(width / config["model"]["d_model"].get<double>());
     training["max_length"] = std::min(training["max_length"].get<std::int64_t>(), model.config.max_length);
+    const nlohmann::json chosen_output = config["model"].value("output", nlohmann::json::object());
     config["model"] = to_json(model.config);
-    if (task.gives_scores) {
+    if (task.reads_labels && model.config.output.head == OutputHead::Vocabulary) {
+        config["model"]["output"].update(chosen_output);
+    } else if (task.gives_scores && !task.reads_labels) {
         config["model"]["output"]["head"] = "scalar";
     }
     if (task.reads_replies && has_chat_template(model)) {

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "data/hold_out.h"
 #include "data/response_reader.h"
 #include "io/atomic_file.h"
 #include "io/made_folder.h"
@@ -56,6 +55,18 @@ void write_lines(const std::string& file, const HoldOut& held, const WrittenReco
 
 }  // namespace
 
+DocumentParts write_held_out(const std::string& file, const HoldOut& held, const std::string& folder) {
+    const std::vector<std::string> names{"train.jsonl", "valid.jsonl"};
+    const WrittenRecord record(folder);
+    record.require_own(names);
+    MadeFolder(folder).keep();
+    DocumentParts parts;
+    parts.train_file = (std::filesystem::absolute(folder) / names[0]).string();
+    parts.valid_file = (std::filesystem::absolute(folder) / names[1]).string();
+    write_lines(file, held, record, parts);
+    return parts;
+}
+
 DocumentParts split_responses(const std::string& file, Task task, const std::string& folder, std::uint64_t seed) {
     HoldOut held;
     std::unordered_set<std::string> prompts;
@@ -74,15 +85,7 @@ DocumentParts split_responses(const std::string& file, Task task, const std::str
     }
     const auto lines = static_cast<std::int64_t>(reader.lines().number());
     held.choose({.valid = traits(task).rolls_out ? 0 : held_out_of(lines), .seed = seed});
-    const std::vector<std::string> names{"train.jsonl", "valid.jsonl"};
-    const WrittenRecord record(folder);
-    record.require_own(names);
-    MadeFolder(folder).keep();
-    DocumentParts parts;
-    parts.train_file = (std::filesystem::absolute(folder) / names[0]).string();
-    parts.valid_file = (std::filesystem::absolute(folder) / names[1]).string();
-    write_lines(file, held, record, parts);
-    return parts;
+    return write_held_out(file, held, folder);
 }
 
 }  // namespace headscope

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "data/corruption.h"
+#include "data/labelled_reader.h"
 #include "io/atomic_file.h"
 #include "model/tokenizer_files.h"
 #include "support/check.h"
@@ -74,7 +75,16 @@ SampledText sample_text(const TrainConfig& config) {
     SampledText text{Sample(seed), Sample(seed)};
     std::int64_t empty = 0;
     for (const CorpusFiles& files : config.data.train) {
-        for (const std::string& file : files.text) {
+        for (const std::string& file : traits(config.task).reads_labels ? files.text : std::vector<std::string>()) {
+            LabelledReader reader(file);
+            for (LabelledText one; reader.next(one);) {
+                text.source.add(std::move(one.text), reader.lines().name(), reader.lines().number());
+                if (one.pair) {
+                    text.source.add(*std::move(one.pair), reader.lines().name(), reader.lines().number());
+                }
+            }
+        }
+        for (const std::string& file : traits(config.task).reads_labels ? std::vector<std::string>() : files.text) {
             DocumentReader reader(file, config.data.documents);
             for (std::string part; reader.next(part);) {
                 text.source.add(std::move(part), reader.lines().name(), reader.lines().number());

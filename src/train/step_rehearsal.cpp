@@ -83,6 +83,13 @@ void StepRehearsal::complete(std::vector<Example>& examples) const {
         if (task_.rolls_out) {
             example.weights.assign(example.labels.size(), 1.0F);
         }
+        if (task_.reads_labels) {
+            example.labels.assign(example.target.size(), kNoTarget);
+            example.labels.front() = 0;
+            example.weights.assign(example.labels.size(), 1.0F);
+            const bool numbers = learner_.model_config().output.head == OutputHead::Scalar;
+            example.numbers.assign(numbers ? example.labels.size() : 0, 0.0F);
+        }
     }
 }
 

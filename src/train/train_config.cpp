@@ -1,5 +1,6 @@
 #include "train/train_config.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include "io/config_reader.h"
 #include "io/strict_json.h"
 #include "io/whole_file.h"
+#include "model/family.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
 #include "train/objective.h"
@@ -72,13 +74,13 @@ Task task_of(ConfigReader& reader) {
 nlohmann::json model_for_task(nlohmann::json model, Task task, const std::string& file) {
     const char* wanted = traits(task).family;
     if (model.is_object()) {
-        if (model.value("architecture", nlohmann::json(wanted)) != wanted) {
+        if (!traits(task).any_family && model.value("architecture", nlohmann::json(wanted)) != wanted) {
             throw Error(
                 fmt::format("{}: \"model.architecture\" must be \"{}\" for the \"task\" \"{}\", found {}: change "
                             "one, or leave \"architecture\" out",
                             file, wanted, name_of(task), model["architecture"].dump()));
         }
-        if (wanted != std::string_view(tasks().front().family)) {
+        if (wanted != std::string_view(tasks().front().family) && !model.contains("architecture")) {
             model["architecture"] = wanted;
         }
     }
@@ -103,7 +105,10 @@ ModelConfig TrainConfig::model_config(std::int64_t source_vocabulary, std::int64
 }
 
 bool TrainConfig::needs_mask() const {
-    return traits(task).masks_pieces || model.value("generation", nlohmann::json()) == "mask_predict";
+    const nlohmann::json family = model.value("architecture", nlohmann::json(tasks().front().family));
+    return traits(task).masks_pieces || model.value("generation", nlohmann::json()) == "mask_predict" ||
+           std::ranges::any_of(families(),
+                               [&](const FamilyTraits& one) { return family == one.key && one.fills_masks; });
 }
 
 Schedule TrainConfig::schedule(const ModelConfig& of) const {
@@ -112,9 +117,11 @@ Schedule TrainConfig::schedule(const ModelConfig& of) const {
 }
 
 Objective TrainConfig::objective() const {
-    return traits(task).gives_scores ? reward_objective()
-           : traits(task).compares   ? preference_objective(training.beta)
-                                     : Objective();
+    const TaskTraits& facts = traits(task);
+    if (facts.reads_labels) {
+        return model.at("output.head") == "classes" ? class_objective() : number_objective();
+    }
+    return facts.gives_scores ? reward_objective() : facts.compares ? preference_objective(training.beta) : Objective();
 }
 
 nlohmann::json TrainConfig::identity() const {

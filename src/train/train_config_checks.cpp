@@ -113,6 +113,10 @@ void check_responses_task(const TrainConfig& config) {
     if (traits(config.task).gives_scores && config.model.value("output.head", "vocabulary") != "scalar") {
         fail(fmt::format("\"model.output.head\" must be \"scalar\" for the \"task\" \"{}\"", name));
     }
+    if (traits(config.task).gives_scores && config.model.value("output.scored", "last") != "last") {
+        fail(fmt::format(
+            "\"model.output.scored\" must be \"last\" for the \"task\" \"{}\", which scores the last piece", name));
+    }
     if (!traits(config.task).gives_scores && config.model.value("output.head", "vocabulary") != "vocabulary") {
         fail(fmt::format(
             "\"model.output.head\" must be \"vocabulary\" for the \"task\" \"{}\": go on with a model that is "
@@ -144,6 +148,30 @@ void check_responses_task(const TrainConfig& config) {
     }
 }
 
+void check_labels_task(const TrainConfig& config) {
+    const TrainingOptions& t = config.training;
+    const auto fail = [&](const std::string& problem) { throw Error(fmt::format("{}: {}", config.file, problem)); };
+    const std::string head = config.model.value("output.head", "vocabulary");
+    if (head != "classes" && head != "scalar") {
+        fail(fmt::format(
+            "\"model.output.head\" must be \"classes\" or, for numbers, \"scalar\" for the \"task\" \"{}\", "
+            "found \"{}\"",
+            name_of(config.task), head));
+    }
+    if (t.smoothing_towards != TrainingOptions{}.smoothing_towards) {
+        fail("\"training.label_smoothing_towards\" must be left out: classes are no pieces of a vocabulary");
+    }
+    if (head == "scalar" && t.label_smoothing != 0.0) {
+        fail(fmt::format("\"training.label_smoothing\" must be 0 for numbers, got {}", t.label_smoothing));
+    }
+    if (head == "scalar" && t.precision == Precision::F16) {
+        fail(
+            "\"training.precision\" (--precision) \"f16\" is not for numbers, whose losses have no scale: use \"bf16\" "
+            "or "
+            "\"f32\"");
+    }
+}
+
 }  // namespace
 
 void check_train_config(const TrainConfig& config) {
@@ -154,6 +182,9 @@ void check_train_config(const TrainConfig& config) {
     }
     if (traits(config.task).reads_replies) {
         check_responses_task(config);
+    }
+    if (traits(config.task).reads_labels) {
+        check_labels_task(config);
     }
     if (config.training.beta != TrainingOptions{}.beta &&
         !(traits(config.task).compares && traits(config.task).has_reference)) {

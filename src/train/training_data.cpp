@@ -14,6 +14,7 @@
 #include "support/check.h"
 #include "support/counted.h"
 #include "train/encode_documents.h"
+#include "train/encode_labelled.h"
 #include "train/encode_responses.h"
 #include "train/run_tokenizers.h"
 
@@ -158,6 +159,13 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
         if (!valid.empty()) {
             data.responses.push_back(encode_responses(config, data, {valid}, Part::Valid, folder, say));
             data.valid = data.responses.back();
+        }
+        return data;
+    }
+    if (traits(config.task).reads_labels) {
+        data.train = encode_labelled(config, data, config.data.train, Part::Train, folder, say);
+        if (!valid.empty()) {
+            data.valid = encode_labelled(config, data, {valid}, Part::Valid, folder, say);
         }
         return data;
     }

@@ -15,6 +15,7 @@
 #include "train/batch_size.h"
 #include "train/default_config.h"
 #include "train/first_model.h"
+#include "train/labelled_parts.h"
 #include "train/ranked_start.h"
 #include "train/references.h"
 #include "train/response_parts.h"
@@ -157,6 +158,12 @@ nlohmann::json TrainingJob::config_for_text(const std::string& folder) const {
     if (traits(request_.texts.task).reads_replies) {
         const DocumentParts text = split_responses(request_.texts.text, request_.texts.task, folder, kSplitSeed);
         say_(fmt::format("{} for training, {} for validation; left out: {} of prompts that are validated",
+                         counted(text.train, "line"), text.valid, text.shared));
+        return default_config(text, request_.texts.task, *backend_);
+    }
+    if (traits(request_.texts.task).reads_labels) {
+        const DocumentParts text = split_labelled(request_.texts.text, folder, kSplitSeed);
+        say_(fmt::format("{} for training, {} for validation; left out: {} of texts that are validated",
                          counted(text.train, "line"), text.valid, text.shared));
         return default_config(text, request_.texts.task, *backend_);
     }

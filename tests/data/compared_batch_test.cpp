@@ -97,7 +97,7 @@ TEST_CASE("responses to a prompt that exceed the budget form a step of their own
     for (const Example& example : {pair_of(7, 8), ranked_example(), pair_of(8, 9), pair_of(9, 7)}) {
         store.add(example);
     }
-    const auto source = std::make_shared<ResponseSource>(std::move(store), std::vector<WeightedResponses>{{4, 1.0}}, 1);
+    const auto source = std::make_shared<ResponseSource>(std::move(store), std::vector<WeightedExamples>{{4, 1.0}}, 1);
     const BatchBudget budget{.source_tokens = 12, .target_tokens = 12, .length_multiple = 1};
     Batcher batcher(source, budget, 1, {});  // ranked_example() takes 15
     std::vector<std::size_t> examples;

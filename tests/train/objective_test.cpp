@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "infer/response_scores.h"
 #include "io/whole_file.h"
@@ -193,6 +194,134 @@ TEST_CASE("a response has the same score alone and in any batch", "[objective][s
                 }
             }
         }
+    }
+}
+
+namespace {
+
+ModelConfig scored_model(Architecture architecture, OutputHead head, ScoredState scored, ScoreLayer layer) {
+    ModelConfig config = small_config();
+    config.architecture = architecture;
+    config.encoder_layers = architecture == Architecture::CausalLm ? 0 : 1;
+    config.decoder_layers = architecture == Architecture::MaskedLm ? 0 : 1;
+    config.output.head = head;
+    config.output.scored = scored;
+    config.output.layer = layer;
+    if (head == OutputHead::Classes) {
+        config.output.labels = {"good", "bad", "neither"};
+    }
+    if (architecture == Architecture::MaskedLm) {
+        config.frame.mask_id = 3;
+        config.embedding.token_types = 2;
+    }
+    return config;
+}
+
+// Scores begin at 0, which would hide what they are made of.
+void fill_scores(SmallModel& model) {
+    Random random(8);
+    for (const ParameterSpec& spec : model.parameters.table()) {
+        if (spec.name == "output.classes.weight" || spec.name == "output.scalar.weight") {
+            std::vector<double> values(static_cast<std::size_t>(spec.shape.elements()));
+            for (double& value : values) {
+                value = random.uniform() - 0.5;
+            }
+            from_host(*model.backend, model.parameters.at(spec.name).value(), values);
+        }
+    }
+    model.parameters.refresh_working();
+}
+
+// Texts of some lengths, so that there is padding, with a label each.
+Batch labelled_texts(const ModelConfig& config) {
+    std::vector<Example> examples;
+    const std::vector<Ids> texts{{1, 4, 5, 2}, {1, 6, 7, 8, 9, 4, 2}, {1, 5, 2}};
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        Example example{.target = texts[i]};
+        if (config.architecture == Architecture::EncoderDecoder) {
+            example.source = std::exchange(example.target, {1});
+        }
+        const std::size_t length = example.target.size();
+        const std::size_t at = config.output.scored == ScoredState::Last ? length - 1 : 0;
+        example.labels.assign(length, kNoTarget);
+        example.weights.assign(length, 1.0F);
+        const bool numbers = config.output.head == OutputHead::Scalar;
+        example.labels[at] = numbers ? 0 : static_cast<std::int32_t>(i);
+        if (numbers) {
+            example.numbers.assign(length, 0.0F);
+            example.numbers[at] = static_cast<float>(i) - 0.5F;
+        }
+        examples.push_back(example);
+    }
+    return make_batch(examples, {}, 0);
+}
+
+}  // namespace
+
+TEST_CASE("the losses of classes and numbers have the gradients of central differences", "[objective]") {
+    const auto head = GENERATE(OutputHead::Classes, OutputHead::Scalar);
+    const auto scored = GENERATE(ScoredState::First, ScoredState::Last, ScoredState::Mean);
+    const auto layer = GENERATE(ScoreLayer::None, ScoreLayer::Relu, ScoreLayer::Tanh);
+    const auto architecture = GENERATE(Architecture::MaskedLm, Architecture::CausalLm, Architecture::EncoderDecoder);
+    CAPTURE(static_cast<int>(head), static_cast<int>(scored), static_cast<int>(layer), static_cast<int>(architecture));
+    SmallModel model(scored_model(architecture, head, scored, layer), "cpu:oracle");
+    fill_scores(model);
+    const Objective objective = head == OutputHead::Classes ? class_objective() : number_objective();
+    const float noise = head == OutputHead::Classes ? 0.1F : 0.0F;
+    check_gradients(model, objective, labelled_texts(model.config), {.epsilon = noise});
+}
+
+TEST_CASE("the mean of a text's states is that of its own tokens", "[objective]") {
+    for (const std::string& device : conformance::devices_under_test()) {
+        const ModelConfig config =
+            scored_model(Architecture::MaskedLm, OutputHead::Classes, ScoredState::Mean, ScoreLayer::None);
+        SmallModel model(config, device);
+        fill_scores(model);
+        const Batch host = labelled_texts(config);
+        Context ctx{*model.backend};
+        const DeviceBatch batch = upload(*model.backend, host);
+        const std::vector<double> states = model.host(model.model->states(ctx, batch).value());
+        const std::vector<double> weight = model.host(model.parameters.at("output.classes.weight").value());
+        const std::vector<double> bias = model.host(model.parameters.at("output.classes.bias").value());
+        const std::vector<double> found = model.host(model.model->label_scores(ctx, batch).value());
+        const auto width = static_cast<std::size_t>(config.d_model);
+        const auto padded = static_cast<std::size_t>(host.target.length);
+        const bool all = host.predicted.rows.empty();
+        for (std::size_t text = 0; text < host.target.lengths.size(); ++text) {
+            const auto length = static_cast<std::size_t>(host.target.lengths[text]);
+            for (std::size_t label = 0; label < 3; ++label) {
+                double expected = 0.0;
+                for (std::size_t at = 0; at < length; ++at) {
+                    for (std::size_t i = 0; i < width; ++i) {
+                        expected += states[(text * padded + at) * width + i] * weight[label * width + i];
+                    }
+                }
+                const std::size_t row = all ? text * padded : text;
+                expected = expected / static_cast<double>(length) + bias[label];
+                CHECK(found[row * 3 + label] == Approx(expected).margin(1e-4));
+            }
+        }
+    }
+}
+
+TEST_CASE("accuracy is the share of texts whose class has the highest score", "[objective]") {
+    for (const std::string& device : conformance::devices_under_test()) {
+        const ModelConfig config =
+            scored_model(Architecture::MaskedLm, OutputHead::Classes, ScoredState::First, ScoreLayer::None);
+        SmallModel model(config, device);
+        fill_scores(model);
+        const Batch host = labelled_texts(config);
+        Context ctx{*model.backend};
+        const LossSums sums =
+            class_objective().loss(ctx, *model.model, upload(*model.backend, host), {.epsilon = 0.0F});
+        const std::vector<double> scores =
+            model.host(model.model->label_scores(ctx, upload(*model.backend, host)).value());
+        double right = 0.0;
+        for (std::size_t row = 0; row < host.predicted.classes.size(); ++row) {
+            const auto first = scores.begin() + static_cast<std::ptrdiff_t>(3 * row);
+            right += std::max_element(first, first + 3) - first == host.predicted.classes[row] ? 1.0 : 0.0;
+        }
+        CHECK(model.host(sums.measures)[0] == Approx(right).margin(1e-3));
     }
 }
 

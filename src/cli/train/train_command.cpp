@@ -33,6 +33,7 @@ constexpr const char* kFooter =
     "  headscope train --text my.txt --output out/lm\n"
     "  headscope train --task sft --from out/lm --text responses.jsonl --show-labels 2 --output out/sft\n"
     "  headscope train --task sft --from out/lm --text responses.jsonl --template none --output out/sft\n"
+    "  headscope train --task classify --from out/lm --text reviews.jsonl --output out/mood\n"
     "  headscope train --task dpo --from out/sft --text ranked.jsonl --beta 0.1 --output out/dpo\n"
     "  headscope train digits --data data/digits --output out/digits --dry-run\n"
     "  headscope train digits --data data/digits --output out/digits\n"
@@ -88,11 +89,12 @@ void add_input(CLI::App& command, TrainOptions& options) {
                               ->type_name("FILE");
     CLI::Option* target =
         command.add_option("--target", options.given.texts.target, "Its translation, line by line")->type_name("FILE");
-    CLI::Option* text = command
-                            .add_option("--text", options.given.texts.text,
-                                        "Text for a language model, or JSON Lines of prompts with responses, instead "
-                                        "of a configuration, which is chosen by the amount of text")
-                            ->type_name("FILE");
+    CLI::Option* text =
+        command
+            .add_option("--text", options.given.texts.text,
+                        "Text for a language model, or JSON Lines of prompts with responses or of texts "
+                        "with classes, instead of a configuration, which is chosen by the amount of text")
+            ->type_name("FILE");
     std::vector<const char*> of_texts;
     for (const TaskTraits& task : tasks()) {
         if (!task.reads_pairs) {
@@ -284,10 +286,10 @@ void add_train_command(CLI::App& app, const OpenOptions& open_options, int count
                 options->given.precision = options->common.precision;
             }
             check(*options);
-            if (documents->count() > 0 && traits(options->given.texts.task).reads_replies) {
-                throw UsageError(
-                    fmt::format("--documents is for text, and --task {} reads one object per line: leave it out",
-                                name_of(options->given.texts.task)));
+            const TaskTraits& task = traits(options->given.texts.task);
+            if (documents->count() > 0 && (task.reads_replies || task.reads_labels)) {
+                throw UsageError(fmt::format(
+                    "--documents is for text, and --task {} reads one object per line: leave it out", task.key));
             }
             run_training(*options);
         });

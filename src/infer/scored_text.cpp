@@ -1,0 +1,105 @@
+#include "infer/scored_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "data/batch.h"
+#include "infer/next_tokens.h"
+#include "model/family.h"
+#include "model/frame_of_config.h"
+#include "support/check.h"
+#include "text/normalised.h"
+
+namespace headscope {
+namespace {
+
+void append(std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& more) {
+    ids.insert(ids.end(), more.begin(), more.end());
+}
+
+std::size_t labelled_place(const Example& example) {
+    const auto at = std::ranges::find_if(example.labels, [](std::int32_t label) { return label != kNoTarget; });
+    return static_cast<std::size_t>(at - example.labels.begin());
+}
+
+}  // namespace
+
+ScoredTextEncoder::ScoredTextEncoder(const ModelConfig& config, std::shared_ptr<const Tokenizer> source, Frame frame)
+    : config_(config), tokenizer_(std::move(source)), frame_(std::move(frame)) {}
+
+std::vector<std::int32_t> ScoredTextEncoder::pieces_of(const std::string& text) const {
+    if (is_empty_text(text)) {
+        throw Error("the text is empty");
+    }
+    return tokenizer_->encode(text);
+}
+
+std::int64_t ScoredTextEncoder::length_of(const Example& example) const {
+    const std::int64_t source = example.source.empty() ? 0 : std::ssize(example.source) + frame_.around_source();
+    return std::max(source, std::ssize(example.target));
+}
+
+Example ScoredTextEncoder::encode_any(const std::string& text, const std::optional<std::string>& pair) const {
+    const FamilyTraits& family = traits(config_.architecture);
+    if (pair && !family.fills_masks) {
+        throw Error(
+            fmt::format("the model is a {}, which has nothing to tell two texts apart: give one text", family.name));
+    }
+    Example example;
+    if (family.reads_source) {
+        example.source = pieces_of(text);
+        example.target = frame_.start();
+    } else {
+        example.target = frame_.start_of_text();
+        append(example.target, pieces_of(text));
+        if (pair) {
+            append(example.target, frame_.between);
+            append(example.target, pieces_of(*pair));
+        }
+        example.target.push_back(frame_.eos);
+        example.types = family.fills_masks ? token_types_of(config_, example.target) : std::vector<std::int32_t>();
+    }
+    example.labels.assign(example.target.size(), kNoTarget);
+    (config_.output.scored == ScoredState::Last ? example.labels.back() : example.labels.front()) = 0;
+    example.weights.assign(example.target.size(), 1.0F);
+    return example;
+}
+
+Example ScoredTextEncoder::encode(const std::string& text, const std::optional<std::string>& pair) const {
+    Example example = encode_any(text, pair);
+    if (length_of(example) > config_.max_length) {
+        throw Error(fmt::format("the text has {} tokens including its ends, but the model takes at most {}: shorten it",
+                                length_of(example), config_.max_length));
+    }
+    return example;
+}
+
+void set_class(Example& example, std::int32_t label) {
+    example.labels[labelled_place(example)] = label;
+}
+
+void set_number(Example& example, float number) {
+    example.numbers.assign(example.labels.size(), 0.0F);
+    example.numbers[labelled_place(example)] = number;
+}
+
+void require_text_scores(const ModelDirectory& model) {
+    const OutputHead head = model.config.output.head;
+    if (head != OutputHead::Classes && head != OutputHead::Scalar) {
+        throw Error(
+            fmt::format("{} gives texts no classes: train one that does with `headscope train --task classify`, "
+                        "or open another program's, such as a BertForSequenceClassification",
+                        model.path));
+    }
+}
+
+std::vector<double> probabilities_of(std::vector<double> scores) {
+    log_softmax(scores);
+    std::ranges::transform(scores, scores.begin(), [](double log_probability) { return std::exp(log_probability); });
+    return scores;
+}
+
+}  // namespace headscope

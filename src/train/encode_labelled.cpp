@@ -1,0 +1,151 @@
+#include "train/encode_labelled.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "data/labelled_reader.h"
+#include "infer/scored_text.h"
+#include "support/check.h"
+#include "support/counted.h"
+#include "support/parallel.h"
+#include "train/run_tokenizers.h"
+
+namespace headscope {
+namespace {
+
+// Encodes texts on several threads and stores those that fit in order.
+class TextsWithLabels {
+public:
+    TextsWithLabels(const TrainConfig& config, const TrainingData& data, LabelledStore& store)
+        : model_(config.model_config(*data.source_tokenizer, *data.target_tokenizer)),
+          longest_(config.training.max_length),
+          encoder_(model_, data.source_tokenizer, data.frame),
+          store_(store) {}
+
+    void add(const std::string& file) {
+        constexpr std::size_t kAtOnce = 4096;
+        LabelledReader reader(file);
+        for (LabelledText text; reader.next(text);) {
+            const std::int32_t label = class_of(text, reader.place());
+            read_.push_back({std::move(text), reader.place(), label, {}});
+            if (read_.size() == kAtOnce) {
+                encode();
+            }
+        }
+        encode();
+    }
+
+    std::int64_t too_long() const { return too_long_; }
+    // ": 12 negative, 30 positive"; empty for numbers.
+    std::string classes() const {
+        std::vector<std::string> counts;
+        for (std::size_t i = 0; i < model_.output.labels.size(); ++i) {
+            const auto found = of_class_.find(static_cast<std::int32_t>(i));
+            counts.push_back(
+                fmt::format("{} {}", found == of_class_.end() ? 0 : found->second, model_.output.labels[i]));
+        }
+        return counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", "));
+    }
+
+private:
+    struct Read {
+        LabelledText text;
+        std::string place;
+        std::int32_t label;
+        Example example;
+    };
+
+    std::int32_t class_of(const LabelledText& text, const std::string& place) const {
+        const std::vector<std::string>& labels = model_.output.labels;
+        if (text.number.has_value() == (model_.output.head == OutputHead::Classes)) {
+            throw Error(fmt::format("{}: the label is {}, but the model has {}", place,
+                                    text.number ? "a number" : "a class", text.number ? "classes" : "a number"));
+        }
+        if (text.number) {
+            return 0;
+        }
+        const auto found = std::ranges::find(labels, text.label);
+        if (found == labels.end()) {
+            throw Error(fmt::format("{}: the class \"{}\" is unknown to the model, which has {}", place, text.label,
+                                    fmt::join(labels, ", ")));
+        }
+        return static_cast<std::int32_t>(found - labels.begin());
+    }
+
+    void encode() {
+        constexpr std::size_t kLeast = 64;  // fewer are not worth a thread
+        in_parallel(read_.size(), kLeast, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                encode(read_[i]);
+            }
+        });
+        for (const Read& one : std::exchange(read_, {})) {
+            if (encoder_.length_of(one.example) > longest_) {
+                ++too_long_;
+                continue;
+            }
+            store_.add(one.example);
+            ++of_class_[one.label];
+        }
+    }
+
+    void encode(Read& read) const {
+        try {
+            read.example = encoder_.encode_any(read.text.text, read.text.pair);
+        } catch (const Error& error) {
+            throw Error(fmt::format("{}: {}", read.place, error.what()));
+        }
+        if (read.text.number) {
+            set_number(read.example, static_cast<float>(*read.text.number));
+        } else {
+            set_class(read.example, read.label);
+        }
+    }
+
+    ModelConfig model_;
+    std::int64_t longest_;
+    ScoredTextEncoder encoder_;
+    LabelledStore& store_;
+    std::vector<Read> read_;
+    std::int64_t too_long_ = 0;
+    std::map<std::int32_t, std::int64_t> of_class_;
+};
+
+}  // namespace
+
+std::shared_ptr<LabelledSource> encode_labelled(const TrainConfig& config, const TrainingData& data,
+                                                const std::vector<CorpusFiles>& corpora, Part which,
+                                                const std::string& folder, const Log& say) {
+    const bool validates = which == Part::Valid;
+    LabelledStore store(folder);
+    TextsWithLabels texts(config, data, store);
+    std::vector<WeightedExamples> weighted;
+    for (const CorpusFiles& corpus : corpora) {
+        const std::size_t before = store.size();
+        for (const std::string& file : corpus.text) {
+            texts.add(file);
+        }
+        weighted.push_back({store.size() - before, corpus.weight});
+        if (weighted.back().examples == 0 && texts.too_long() == 0) {
+            throw_no_examples(config, validates ? "data.valid" : "data.train", corpus, 0);
+        }
+        if (weighted.back().examples == 0) {
+            throw Error(
+                fmt::format("{}: no text of \"data.{}\" is left: {} have more than \"training.max_length\" ({}) tokens",
+                            config.file, validates ? "valid" : "train", texts.too_long(), config.training.max_length));
+        }
+    }
+    say(fmt::format(
+        "{} data: {}{}{}", validates ? "validation" : "training", counted(store.size(), "text"), texts.classes(),
+        texts.too_long() == 0 ? ""
+                              : fmt::format("; left out: {} with more than \"training.max_length\" ({}) tokens",
+                                            texts.too_long(), config.training.max_length)));
+    const auto seed = validates ? 0 : static_cast<std::uint64_t>(config.training.seed);
+    return std::make_shared<LabelledSource>(std::move(store), std::move(weighted), seed, data.frame.around_source());
+}
+
+}  // namespace headscope
