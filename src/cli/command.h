@@ -25,6 +25,8 @@ void add_rank_command(CLI::App& app, const OpenOptions& open_options);
 void add_fill_command(CLI::App& app, const OpenOptions& open_options);
 void add_score_command(CLI::App& app, const OpenOptions& open_options);
 void add_embed_command(CLI::App& app, const OpenOptions& open_options);
+void add_classify_command(CLI::App& app, const OpenOptions& open_options);
+void add_answer_command(CLI::App& app, const OpenOptions& open_options);
 void add_compare_command(CLI::App& app, const OpenOptions& open_options);
 void add_export_command(CLI::App& app, const OpenOptions& open_options);
 void add_import_command(CLI::App& app, const OpenOptions& open_options);

@@ -25,6 +25,10 @@ cp text.en prompts.txt
 cp text.en test.txt
 for i in $(seq 40); do printf '{"prompt": "Sentence %s.", "response": "Satz %s."}\n' "$i" "$i"; done >responses.jsonl
 for i in $(seq 40); do printf '{"prompt": "Sentence %s.", "ranked": ["Satz %s.", "Satz."]}\n' "$i" "$i"; done >ranked.jsonl
+for i in $(seq 40); do printf '{"text": "Sentence %s.", "label": "%s"}\n' "$i" "$([ $((i % 2)) = 0 ] && echo good || echo bad)"; done >reviews.jsonl
+cp text.en reviews.txt
+printf '{"question": "mo", "context": "kaleb rito", "answers": ["rito"]}\n' >questions.jsonl
+ln -s "$repository/tests/import/models/hf-bert-answers" bert-squad
 head -n 3 ranked.jsonl | tee ratings.jsonl >other.jsonl
 printf '{"prompt": "Sentence %s."}\n' 1 2 3 >prompts.jsonl
 
@@ -59,6 +63,7 @@ cp -r "$repository/tests/import/models/hf-gpt2" runs/sft
 echo '{"chat": "olmo"}' >runs/sft/decoding.json
 printf 'mo\n' >messages.txt
 "$headscope" train --text ranked.jsonl --task reward --from runs/causal --output runs/reward --steps 2 2>/dev/null
+"$headscope" train --text reviews.jsonl --task classify --output runs/mood --steps 2 2>/dev/null
 cd .. || exit 1
 
 # Sets options in `arguments`, replacing existing values.
@@ -134,6 +139,9 @@ for command in "${commands[@]}"; do
     if [ "$command" != train ]; then ln -s ../runs/causal desk/out/lm && ln -s ../runs/masked desk/out/masked; fi
     if [ "$command" = chat ] || [ "$command" = rank ]; then ln -s ../runs/sft desk/out/sft; fi
     if [ "$command" = score ] || [ "$command" = evaluate ]; then ln -s ../runs/reward desk/out/reward; fi
+    if [ "$command" = classify ] || [ "$command" = evaluate ]; then
+        ln -s ../runs/mood desk/out/mood && ln -s ../runs/mood desk/out/entailment
+    fi
     if [ "$command" = plot ]; then mkdir -p desk/out/digits && cp desk/runs/first/log.jsonl desk/out/digits/; fi
     # shellcheck disable=SC2086 # "make-task digits" is two words
     examples $command >examples.txt

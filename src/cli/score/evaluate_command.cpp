@@ -14,6 +14,8 @@
 #include "cli/command.h"
 #include "cli/opened_engine.h"
 #include "cli/score/calibration_picture.h"
+#include "cli/score/evaluate_answers.h"
+#include "cli/score/evaluate_labelled.h"
 #include "cli/score/evaluate_text.h"
 #include "cli/score/evaluation_report.h"
 #include "cli/score/model_family.h"
@@ -45,6 +47,7 @@ struct EvaluateOptions {
     BleuOptions bleu;
     std::string output, calibration;
     ResponsesFile ranked;
+    std::string labelled, answers;
     bool by_length = false;
 };
 
@@ -176,31 +179,50 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     }
 }
 
-// --text, --documents and --ranked, without all options of the command that have no meaning for a language model.
-void add_text(CLI::App& command, EvaluatedText& text, ResponsesFile& ranked) {
+// --text, --documents, --ranked, --labelled and --answers, without all options of the command that have no meaning for
+// a language model.
+void add_text(CLI::App& command, EvaluateOptions& options) {
     const std::vector<CLI::Option*> others = command.get_options({});
     command.option_defaults()->group("Data");
-    CLI::Option* file =
-        command.add_option("--text", text.file, "Text for a language model; may be compressed")->type_name("FILE");
+    CLI::Option* file = command.add_option("--text", options.text.file, "Text for a language model; may be compressed")
+                            ->type_name("FILE");
     add_choice(
         command, "--documents", kDocumentForms,
-        [&text](std::size_t form) { text.form = static_cast<DocumentForm>(form); },
+        [&text = options.text](std::size_t form) { text.form = static_cast<DocumentForm>(form); },
         "Documents of --text: one per line, or separated by empty lines")
         ->needs(file);
     CLI::Option* responses =
         command
-            .add_option("--ranked", ranked.path,
+            .add_option("--ranked", options.ranked.path,
                         "Ranked responses to prompts, one JSON object per line, for a reward model "
                         "or another causal model")
             ->type_name("FILE")
             ->excludes(file);
-    add_response_template(command, ranked.chat)->needs(responses);
+    add_response_template(command, options.ranked.chat)->needs(responses);
+    CLI::Option* texts = command
+                             .add_option("--labelled", options.labelled,
+                                         "Texts with classes or numbers, one JSON object per line, for a model that "
+                                         "gives them")
+                             ->type_name("FILE")
+                             ->excludes(file)
+                             ->excludes(responses);
+    CLI::Option* questions =
+        command
+            .add_option("--answers", options.answers,
+                        "Questions with contexts and answers, one JSON object per line, for a model that finds answers")
+            ->type_name("FILE")
+            ->excludes(file)
+            ->excludes(responses)
+            ->excludes(texts)
+            ->excludes("--calibration");
     const std::vector<std::string> shared{"--help",      "--model",        "--device",
                                           "--precision", "--batch-tokens", "--calibration"};
     for (CLI::Option* other : others) {
         if (std::find(shared.begin(), shared.end(), other->get_name()) == shared.end()) {
             file->excludes(other);
             responses->excludes(other);
+            texts->excludes(other);
+            questions->excludes(other);
         }
     }
 }
@@ -252,7 +274,9 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         "left out. docs/translating.md describes the JSON.\n"
         "Several devices share the lines; their number does not change the scores.\n"
         "For a language model, prints the perplexity of --text per piece and per word, and the bits per byte: see\n"
-        "docs/language-models.md. --ranked prints how often the scores of responses order them as people did.\n\n"
+        "docs/language-models.md. --ranked prints how often the scores of responses order them as people did, and\n"
+        "--labelled how well a model gives texts their classes or numbers; --answers prints exact match and F1 of the\n"
+        "answers that it finds in texts: see docs/classifying.md.\n\n"
         "Examples:\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --beam 4 --by-length\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --model runs/my-model\n"
@@ -263,7 +287,9 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --split-compounds\n"
         "  headscope evaluate --text test.txt --model out/lm\n"
-        "  headscope evaluate --ranked ranked.jsonl --model out/reward");
+        "  headscope evaluate --ranked ranked.jsonl --model out/reward\n"
+        "  headscope evaluate --labelled reviews.jsonl --model out/mood\n"
+        "  headscope evaluate --answers questions.jsonl --model bert-squad");
     add_files(*command, options->files);
     CLI::Option* hypotheses =
         command->add_option("--hypotheses", options->files.hypotheses, "Score these translations; no model is used")
@@ -285,7 +311,7 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         hypotheses->excludes(all[i]);  // they need a model
     }
     add_scoring(*command, *options);
-    add_text(*command, options->text, options->ranked);
+    add_text(*command, *options);
     common.add_json(*command);
     command->callback([options, count, words] {
         const ResultOrigin origin = result_origin(count, words);
@@ -295,6 +321,14 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         }
         TranslationFlags& flags = options->translation;
         const std::int64_t batch_tokens = flags.choices.applied_to({}).batch_tokens;
+        if (!options->answers.empty()) {
+            evaluate_answers(flags.common, options->answers, batch_tokens, origin);
+            return;
+        }
+        if (!options->labelled.empty()) {
+            evaluate_labelled(flags.common, options->labelled, batch_tokens, options->calibration, origin);
+            return;
+        }
         if (options->text.file.empty() && options->ranked.path.empty()) {
             evaluate(*options, origin);
             return;

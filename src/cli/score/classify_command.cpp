@@ -1,0 +1,174 @@
+// headscope classify: the classes of texts with their probabilities, or numbers.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "answers/json_output.h"
+#include "cli/command.h"
+#include "cli/score/text_scorer.h"
+#include "io/input_files.h"
+#include "options/option_values.h"
+#include "options/text_options.h"
+#include "support/check.h"
+#include "support/counted.h"
+#include "text/lines.h"
+
+namespace headscope {
+namespace {
+
+struct ClassifyOptions {
+    CommonOptions common;
+    std::string input = "-";
+    std::int64_t batch_tokens = 1024;
+    std::int64_t top = 0;
+    bool pairs = false;
+};
+
+// A line of the input; of two texts they are separated by TAB.
+bool read_line(LineReader& reader, bool pairs, ScoredLine& line) {
+    if (!reader.next(line.text)) {
+        return false;
+    }
+    line.line = reader.number();
+    if (!pairs) {
+        return true;
+    }
+    const std::size_t tab = line.text.find('\t');
+    if (tab == std::string::npos || line.text.find('\t', tab + 1) != std::string::npos) {
+        throw Error(fmt::format("{} line {}: --pairs needs two texts with one TAB between them", reader.name(),
+                                reader.number()));
+    }
+    line.pair = line.text.substr(tab + 1);
+    line.text.resize(tab);
+    return true;
+}
+
+// The classes, the likeliest first.
+std::vector<std::size_t> ordered(const std::vector<double>& probabilities, std::int64_t top) {
+    std::vector<std::size_t> order(probabilities.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return probabilities[a] > probabilities[b]; });
+    order.resize(std::min<std::size_t>(order.size(), top > 0 ? static_cast<std::size_t>(top) : order.size()));
+    return order;
+}
+
+std::string text_of(const ScoredLine& line, const std::vector<std::string>& labels, std::int64_t top) {
+    if (!line.problem.empty()) {
+        return "\n";
+    }
+    if (labels.empty()) {
+        return fmt::format("{:.4f}\n", line.scores.front().front());
+    }
+    const std::vector<double> probabilities = probabilities_of(line.scores.front());
+    std::string text;
+    for (const std::size_t one : ordered(probabilities, top)) {
+        text += fmt::format("{}{}\t{:.4f}", text.empty() ? "" : "\t", labels[one], probabilities[one]);
+    }
+    return text + "\n";
+}
+
+std::string json_of(const ScoredLine& line, const std::vector<std::string>& labels, std::int64_t top) {
+    nlohmann::ordered_json json{{"line", line.line}, {"text", line.text}};
+    if (line.pair) {
+        json["pair"] = *line.pair;
+    }
+    if (!line.problem.empty()) {
+        json["problem"] = line.problem;
+    } else if (labels.empty()) {
+        json["score"] = line.scores.front().front();
+    } else {
+        const std::vector<double> probabilities = probabilities_of(line.scores.front());
+        const std::vector<std::size_t> order = ordered(probabilities, top);
+        json["label"] = labels[order.front()];
+        for (const std::size_t one : order) {
+            json["classes"].push_back(
+                {{"label", labels[one]}, {"probability", probabilities[one]}, {"score", line.scores.front()[one]}});
+        }
+    }
+    return json_row(json);
+}
+
+void classify(const ClassifyOptions& options) {
+    LineReader reader(options.input);
+    InputFiles inputs(options.common.open.settings);
+    inputs.add({options.input});
+    inputs.add(options.common.find_models());
+    inputs.refuse("-");
+    TextScorer scorer(options.common, options.batch_tokens);
+    if (!scorer.has_classes() && options.top > 0) {
+        throw Error("--top chooses among classes, and the model has a number: leave it out");
+    }
+    if (options.top > static_cast<std::int64_t>(scorer.labels().size())) {
+        throw Error(fmt::format("--top {}: the model has {} classes ({})", options.top, scorer.labels().size(),
+                                fmt::join(scorer.labels(), ", ")));
+    }
+    std::size_t lines = 0, problems = 0;
+    scorer.score_all([&](ScoredLine& line) { return read_line(reader, options.pairs, line); },
+                     [&](const std::vector<ScoredLine>& some) {
+                         std::string text;
+                         for (const ScoredLine& line : some) {
+                             if (!line.problem.empty()) {
+                                 log_error(fmt::format("headscope: line {}: {}", line.line, line.problem));
+                                 ++problems;
+                             }
+                             text += options.common.json ? json_of(line, scorer.labels(), options.top)
+                                                         : text_of(line, scorer.labels(), options.top);
+                         }
+                         lines += some.size();
+                         write_output(text);
+                     });
+    scorer.opened().tell_idle();
+    if (lines == 0) {
+        throw Error(reader.name() + " has no text to classify");
+    }
+    if (problems > 0) {
+        throw Error(fmt::format("{} of {} were not classified", problems, counted(lines, "text")));
+    }
+}
+
+}  // namespace
+
+void add_classify_command(CLI::App& app, const OpenOptions& open_options) {
+    auto options = std::make_shared<ClassifyOptions>();
+    options->common.open = open_options;
+    options->common.bundled_model = kMaskedModel;
+    CLI::App* command =
+        app.add_subcommand("classify", "Print the classes of texts, or numbers")->group("Language models");
+    command->footer(
+        "Prints \"class TAB probability\" for each line, the likeliest class first, with a TAB between classes; of a\n"
+        "model with a number (regression) that. A line that cannot be read is reported on standard error, gives an\n"
+        "empty line, and makes the exit code 1. docs/classifying.md says how to train a model and describes --json.\n\n"
+        "Examples:\n"
+        "  headscope classify --model out/mood --text 'What a lovely day!'\n"
+        "  headscope classify --model out/mood reviews.txt --top 1\n"
+        "  headscope classify --model out/entailment --pairs pairs.tsv --json");
+    command->option_defaults()->group("Data");
+    CLI::Option* file = command->add_option("FILE", options->input, "One text a line; - or none: standard input");
+    add_text(*command, file);
+    command->add_flag("--pairs", options->pairs,
+                      "Lines of two texts, \"text TAB pair\", such as premise and hypothesis");
+    options->common.add_model(*command);
+    options->common.add_device_list(*command);
+    options->common.add_precision(*command);
+    command->option_defaults()->group("Device");
+    command->add_option("--batch-tokens", options->batch_tokens, "Pieces classified at a time")
+        ->check(whole_number(1, 10'000'000))
+        ->capture_default_str();
+    add_output(*command);
+    options->common.add_json(*command);
+    command->option_defaults()->group("Output");
+    command->add_option("--top", options->top, "Print only the N likeliest classes")
+        ->type_name("N")
+        ->check(whole_number(1, 1 << 20));
+    command->callback([options] { classify(*options); });
+}
+
+}  // namespace headscope

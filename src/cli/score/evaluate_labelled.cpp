@@ -1,0 +1,114 @@
+#include "cli/score/evaluate_labelled.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/command.h"
+#include "cli/score/calibration_picture.h"
+#include "cli/score/evaluation_report.h"
+#include "cli/score/text_scorer.h"
+#include "data/labelled_reader.h"
+#include "io/input_files.h"
+#include "options/progress.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+// Reads texts for the model, and keeps what it is to say of them.
+class LabelledLines {
+public:
+    LabelledLines(const std::string& file, const std::vector<std::string>& labels) : reader_(file), labels_(labels) {}
+
+    bool next(ScoredLine& line) {
+        LabelledText text;
+        if (!reader_.next(text)) {
+            return false;
+        }
+        line.line = reader_.lines().number();
+        if (text.number.has_value() == !labels_.empty()) {
+            throw Error(fmt::format("{}: the label is {}, but the model gives {}", reader_.place(),
+                                    text.number ? "a number" : "a class", text.number ? "classes" : "a number"));
+        }
+        const auto found = std::ranges::find(labels_, text.label);
+        if (!text.number && found == labels_.end()) {
+            throw Error(fmt::format("{}: the class \"{}\" is unknown to the model, which has {}", reader_.place(),
+                                    text.label, fmt::join(labels_, ", ")));
+        }
+        line.text = std::move(text.text);
+        line.pair = std::move(text.pair);
+        wanted_.push_back(text.number ? *text.number : static_cast<double>(found - labels_.begin()));
+        return true;
+    }
+
+    // The number or the index of the class of the first line that was not asked for.
+    double take(const ScoredLine& line) {
+        if (!line.problem.empty()) {
+            throw Error(fmt::format("{} line {}: {}", reader_.lines().name(), line.line, line.problem));
+        }
+        const double wanted = wanted_.front();
+        wanted_.pop_front();
+        return wanted;
+    }
+
+    const std::string& name() const { return reader_.lines().name(); }
+
+private:
+    LabelledReader reader_;
+    const std::vector<std::string>& labels_;
+    std::deque<double> wanted_;
+};
+
+}  // namespace
+
+void evaluate_labelled(const CommonOptions& common, const std::string& file, std::int64_t batch_tokens,
+                       const std::string& calibration, const ResultOrigin& origin) {
+    InputFiles inputs(common.open.settings);
+    inputs.add({file});
+    inputs.add(common.find_models());
+    inputs.refuse("-");
+    inputs.refuse(calibration);
+    TextScorer scorer(common, batch_tokens);
+    if (!scorer.has_classes() && !calibration.empty()) {
+        throw Error("--calibration draws the probabilities of classes, and the model has a number: leave it out");
+    }
+    LabelledLines input(file, scorer.labels());
+    ClassEvaluation classes(scorer.labels().size());
+    NumberEvaluation numbers;
+    ProgressMeter progress("text");
+    scorer.score_all([&](ScoredLine& line) { return input.next(line); },
+                     [&](const std::vector<ScoredLine>& lines) {
+                         for (const ScoredLine& line : lines) {
+                             const double wanted = input.take(line);
+                             if (scorer.has_classes()) {
+                                 classes.add(probabilities_of(line.scores.front()), static_cast<std::size_t>(wanted));
+                             } else {
+                                 numbers.add(line.scores.front().front(), wanted);
+                             }
+                         }
+                         progress.done(classes.texts() + numbers.texts());
+                     });
+    progress.clear();
+    scorer.opened().tell_idle();
+    if (classes.texts() + numbers.texts() == 0) {
+        throw Error(input.name() + " has no text to evaluate");
+    }
+    if (!calibration.empty()) {
+        write_calibration(classes.choices(), scorer.models(), calibration);
+    }
+    const EvaluatedBy by{scorer.models(), scorer.opened().engine.devices(), common.precision};
+    if (scorer.has_classes()) {
+        write_output(common.json ? class_evaluation_json(classes, scorer.labels(), origin, by)
+                                 : class_evaluation_table(classes, scorer.labels()));
+    } else {
+        write_output(common.json ? number_evaluation_json(numbers, origin, by) : number_evaluation_table(numbers));
+    }
+}
+
+}  // namespace headscope

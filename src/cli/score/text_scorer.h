@@ -1,0 +1,26 @@
+// Scores texts with a model that has classes or a number for them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/score/line_scorer.h"
+#include "infer/scored_text.h"
+
+namespace headscope {
+
+class TextScorer final : public LineScorer {
+public:
+    // Error for a model without scores of texts.
+    TextScorer(const CommonOptions& common, std::int64_t batch_tokens);
+
+    const std::vector<std::string>& labels() const { return directory().config.output.labels; }
+    bool has_classes() const { return !labels().empty(); }
+
+private:
+    std::vector<Example> examples_of(const ScoredLine& line) const override;
+
+    ScoredTextEncoder encoder_;
+};
+
+}  // namespace headscope

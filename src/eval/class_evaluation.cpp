@@ -1,0 +1,116 @@
+#include "eval/class_evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+double share(std::int64_t part, std::int64_t all) {
+    return all == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(all);
+}
+
+std::optional<double> correlation(const std::vector<double>& a, const std::vector<double>& b) {
+    const auto mean = [](const std::vector<double>& values) {
+        return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    };
+    const auto vary = [](const std::vector<double>& values) {
+        return std::ranges::adjacent_find(values, std::ranges::not_equal_to()) != values.end();
+    };
+    if (!vary(a) || !vary(b)) {
+        return std::nullopt;
+    }
+    const double mean_a = mean(a);
+    const double mean_b = mean(b);
+    double both = 0.0, of_a = 0.0, of_b = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        both += (a[i] - mean_a) * (b[i] - mean_b);
+        of_a += (a[i] - mean_a) * (a[i] - mean_a);
+        of_b += (b[i] - mean_b) * (b[i] - mean_b);
+    }
+    return both / std::sqrt(of_a * of_b);
+}
+
+std::vector<double> ranks_of(const std::vector<double>& values) {
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+    std::vector<double> ranks(values.size());
+    for (std::size_t first = 0; first < order.size();) {
+        std::size_t last = first;
+        while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) {
+            ++last;
+        }
+        for (std::size_t i = first; i <= last; ++i) {
+            ranks[order[i]] = 0.5 * static_cast<double>(first + last);
+        }
+        first = last + 1;
+    }
+    return ranks;
+}
+
+}  // namespace
+
+void ClassEvaluation::add(const std::vector<double>& probabilities, std::size_t label) {
+    HEADSCOPE_CHECK(probabilities.size() == counts_.size() && label < counts_.size(), "each class has a probability");
+    const auto best = std::ranges::max_element(probabilities);
+    const auto chosen = static_cast<std::size_t>(best - probabilities.begin());
+    choices_.add({.log_probability = std::log(probabilities[label]),
+                  .best_log_probability = std::log(*best),
+                  .likeliest = chosen == label});
+    ++counts_[label][chosen];
+}
+
+ClassEvaluation::OfClass ClassEvaluation::of_class(std::size_t label) const {
+    std::int64_t given = 0;
+    for (const std::vector<std::int64_t>& row : counts_) {
+        given += row[label];
+    }
+    const std::int64_t right = counts_[label][label];
+    const std::int64_t texts = std::accumulate(counts_[label].begin(), counts_[label].end(), std::int64_t{0});
+    return {.texts = texts,
+            .precision = share(right, given),
+            .recall = share(right, texts),
+            .f1 = share(2 * right, given + texts)};
+}
+
+double ClassEvaluation::macro_f1() const {
+    double sum = 0.0;
+    std::int64_t classes = 0;
+    for (std::size_t label = 0; label < counts_.size(); ++label) {
+        const bool given = std::ranges::any_of(counts_, [&](const auto& row) { return row[label] > 0; });
+        const OfClass of = of_class(label);
+        if (of.texts > 0 || given) {
+            sum += of.f1;
+            ++classes;
+        }
+    }
+    return classes == 0 ? 0.0 : sum / static_cast<double>(classes);
+}
+
+void NumberEvaluation::add(double found, double wanted) {
+    found_.push_back(found);
+    wanted_.push_back(wanted);
+}
+
+double NumberEvaluation::mean_squared_error() const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+        sum += (found_[i] - wanted_[i]) * (found_[i] - wanted_[i]);
+    }
+    return found_.empty() ? 0.0 : sum / static_cast<double>(found_.size());
+}
+
+std::optional<double> NumberEvaluation::pearson() const {
+    return correlation(found_, wanted_);
+}
+
+std::optional<double> NumberEvaluation::spearman() const {
+    return correlation(ranks_of(found_), ranks_of(wanted_));
+}
+
+}  // namespace headscope
