@@ -31,7 +31,7 @@ PairSource::PairSource(const std::vector<Example>& pairs, const Frame& frame)
     : PairSource(one_corpus(pairs), {.frame = frame}, 0) {}
 
 PairSource::PairSource(std::vector<WeightedCorpus> corpora, const ExampleOptions& options, std::uint64_t seed,
-                       std::optional<BpeDropout> source, std::optional<BpeDropout> target)
+                       std::shared_ptr<const PieceDropout> source, std::shared_ptr<const PieceDropout> target)
     : corpora_(std::move(corpora)),
       options_(options),
       seed_(seed),
@@ -162,7 +162,7 @@ Example PairSource::example(const Epoch& epoch, std::uint32_t number) const {
         whole.target.insert(whole.target.end(), next.target.begin(), next.target.end());
     }
     Random random(seed_, stream_of(epoch.number, kPieces, number));
-    const auto resample = [&](const std::optional<BpeDropout>& dropout, std::vector<std::int32_t>& ids) {
+    const auto resample = [&](const std::shared_ptr<const PieceDropout>& dropout, std::vector<std::int32_t>& ids) {
         if (dropout) {
             std::vector<std::int32_t> sampled = dropout->sample(ids, random);
             if (static_cast<std::int64_t>(sampled.size()) <= options_.max_pieces) {

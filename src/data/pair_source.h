@@ -4,13 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "data/example_source.h"
 #include "data/frame.h"
 #include "data/pair_store.h"
-#include "text/bpe_dropout.h"
+#include "text/piece_dropout.h"
 
 namespace headscope {
 
@@ -31,10 +31,10 @@ struct ExampleOptions {
 
 class PairSource final : public ExampleSource {
 public:
-    // `source` and `target`: BPE-dropout, or std::nullopt to keep the stored pieces. Error if there are no pairs, or if
+    // `source` and `target` replace the stored pieces, unless they are null. Error if there are no pairs, or if
     // a weight leaves none.
     PairSource(std::vector<WeightedCorpus> corpora, const ExampleOptions& options, std::uint64_t seed,
-               std::optional<BpeDropout> source = {}, std::optional<BpeDropout> target = {});
+               std::shared_ptr<const PieceDropout> source = {}, std::shared_ptr<const PieceDropout> target = {});
     // Pairs in memory, each once an epoch.
     explicit PairSource(const std::vector<Example>& pairs, const Frame& frame = {});
 
@@ -56,7 +56,7 @@ private:
     std::size_t total_ = 0;
     ExampleOptions options_;
     std::uint64_t seed_ = 0;
-    std::optional<BpeDropout> source_dropout_, target_dropout_;
+    std::shared_ptr<const PieceDropout> source_dropout_, target_dropout_;
 };
 
 }  // namespace headscope

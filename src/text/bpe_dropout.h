@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "support/random.h"
-#include "text/tokenizer.h"
+#include "text/piece_dropout.h"
 
 namespace headscope {
 
-class BpeDropout {
+class BpeDropout final : public PieceDropout {
 public:
     // Error if the tokenizer's model is not BPE. `dropout` is the share of possible merges that are skipped in each
     // step, in [0, 1): 0 gives the tokenizer's own pieces.
@@ -20,7 +20,7 @@ public:
 
     // `ids` are a sentence's pieces from Tokenizer::encode; the result has the same text. Unknown characters and pieces
     // that merges cannot produce stay unchanged.
-    std::vector<std::int32_t> sample(const std::vector<std::int32_t>& ids, Random& random) const;
+    std::vector<std::int32_t> sample(const std::vector<std::int32_t>& ids, Random& random) const override;
 
 private:
     struct Merge {

@@ -5,6 +5,7 @@
 
 #include "support/utf8.h"
 #include "text/white_space.h"
+#include "text/word_endings.h"
 #include "text/word_piece.h"
 
 namespace headscope {
@@ -28,14 +29,19 @@ std::vector<ByteSpan> words_of(std::string_view text) {
 }
 
 std::string SpacedPieces::file() const {
-    std::string lines = std::string(kSpacedPieces) + "\n";
+    std::string lines = std::string(endings_ ? kEndedPieces : kSpacedPieces) + "\n";
     return vocabulary_ == nullptr ? lines : lines + word_piece_lines(*vocabulary_);
 }
 
 std::vector<Segment> SpacedPieces::split(std::string_view text) const {
     std::vector<Segment> segments;
     for (const ByteSpan word : words_of(text)) {
-        segments.push_back({std::string(text.substr(word.begin, word.end - word.begin)), word});
+        std::string piece(text.substr(word.begin, word.end - word.begin));
+        if (endings_ && vocabulary_->id_of_text(piece) == vocabulary_->special().unk) {
+            const std::string ending = known_ending(*vocabulary_, piece);
+            piece = ending.empty() ? piece : ending;
+        }
+        segments.push_back({std::move(piece), word});
     }
     return segments;
 }

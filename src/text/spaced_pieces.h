@@ -20,12 +20,16 @@ std::vector<ByteSpan> words_of(std::string_view text);
 // The first line of a file that stands for SpacedPieces. The pieces follow, one per line as in a WordPiece vocabulary,
 // unless they have a file of their own.
 inline constexpr std::string_view kSpacedPieces = "#pieces separated by spaces";
+// The same if words without a piece have that of their ending (text/word_endings.h).
+inline constexpr std::string_view kEndedPieces = "#pieces separated by spaces, rare words by their endings";
 
-// Pieces are words of the text; joined by spaces.
+// Pieces are words of the text, or endings of them; joined by spaces.
 class SpacedPieces final : public Segmenter {
 public:
     SpacedPieces() = default;
-    explicit SpacedPieces(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {}
+    // `endings`: only with a vocabulary.
+    explicit SpacedPieces(std::shared_ptr<const Vocabulary> vocabulary, bool endings = false)
+        : vocabulary_(std::move(vocabulary)), endings_(endings) {}
     TokenizerType type() const override { return TokenizerType::Words; }
     std::vector<Segment> split(std::string_view text) const override;
     std::unique_ptr<Joiner> joiner() const override;
@@ -34,6 +38,7 @@ public:
 
 private:
     std::shared_ptr<const Vocabulary> vocabulary_;
+    bool endings_ = false;
 };
 
 // The words that occur at least `minimum` times, the most frequent ones first (of equals, the first in byte order), at

@@ -46,10 +46,10 @@ TokenizerParts parse_tokenizer(std::string_view bytes, const std::string& name) 
         return parse_tokenizer_json(bytes, name);
     }
     if (bytes.starts_with(kSpacedPieces)) {
-        next_line(bytes);
+        const bool endings = next_line(bytes) == kEndedPieces;
         const std::shared_ptr<const Vocabulary> vocabulary =
             bytes.empty() ? nullptr : parse_word_pieces(bytes, name, 2);
-        return {std::make_shared<SpacedPieces>(vocabulary), vocabulary};
+        return {std::make_shared<SpacedPieces>(vocabulary, endings && vocabulary != nullptr), vocabulary};
     }
     if (is_word_piece_vocabulary(bytes)) {
         const std::shared_ptr<const Vocabulary> vocabulary = parse_word_pieces(bytes, name);

@@ -18,6 +18,7 @@
 #include "text/lines.h"
 #include "text/normalised.h"
 #include "text/spaced_pieces.h"
+#include "text/word_endings.h"
 #include "text/word_piece_training.h"
 
 namespace headscope {
@@ -171,11 +172,23 @@ std::vector<std::string> first_pieces(const TokenizerTraining& training) {
 
 std::string train_words(const TokenizerTraining& training, const std::vector<std::string>& text) {
     std::vector<std::string> pieces = first_pieces(training);
-    const std::size_t most = static_cast<std::size_t>(training.vocabulary_size) - pieces.size();
-    for (std::string& word : frequent_words(text, most, training.minimum)) {
-        pieces.push_back(std::move(word));
+    const bool by_endings = training.endings > 0;
+    const std::vector<std::string> endings =
+        by_endings ? frequent_endings(text, training.minimum, training.endings) : std::vector<std::string>();
+    const std::size_t taken = pieces.size() + endings.size();
+    const auto most = static_cast<std::size_t>(training.vocabulary_size);
+    if (taken >= most) {
+        throw Error(
+            fmt::format("{} leave no room for words: use a larger vocabulary, or a larger number of \"endings\"",
+                        counted(endings.size(), "ending")));
     }
-    return fmt::format("{}\n{}\n", kSpacedPieces, fmt::join(pieces, "\n"));
+    for (std::string& word : frequent_words(text, most - taken, training.minimum)) {
+        if (std::find(endings.begin(), endings.end(), word) == endings.end()) {
+            pieces.push_back(std::move(word));
+        }
+    }
+    pieces.insert(pieces.end(), endings.begin(), endings.end());
+    return fmt::format("{}\n{}\n", by_endings ? kEndedPieces : kSpacedPieces, fmt::join(pieces, "\n"));
 }
 
 std::string train_word_piece(const TokenizerTraining& training, const std::vector<std::string>& text) {

@@ -15,10 +15,11 @@ namespace headscope {
 struct TokenizerTraining {
     // One sentence per line, plain or compressed (text/lines.h); both languages for a shared vocabulary.
     std::vector<std::string> files = {};
-    std::vector<std::string> sentences = {};       // additional text in memory
-    TokenizerType type = TokenizerType::Bpe;       // or Unigram, WordPiece, Words
-    std::int32_t vocabulary_size = 8000;           // all pieces, including the special ones; of Words at most
-    std::int64_t minimum = 1;                      // Words: how often a word must occur to get an id
+    std::vector<std::string> sentences = {};  // additional text in memory
+    TokenizerType type = TokenizerType::Bpe;  // or Unigram, WordPiece, Words
+    std::int32_t vocabulary_size = 8000;      // all pieces, including the special ones; of Words at most
+    std::int64_t minimum = 1;                 // Words: how often a word must occur to get an id
+    std::int64_t endings = 0;                 // and an ending of rarer words (text/word_endings.h); 0: they have none
     std::vector<std::string> control_pieces = {};  // additional ones, such as `<mask>`; text never gives them
     double character_coverage = 1.0;               // share of all characters that get pieces; the rest is unk
     std::int64_t sentence_limit = 0;               // train on a seeded sample of at most this many; 0: all

@@ -67,6 +67,10 @@ void parse_pairs(ConfigReader& reader, const std::string& file, DataConfig& conf
         join.finish();
     }
     config.bpe_dropout = reader.number("bpe_dropout", 0.0, 0.0, 0.99);
+    config.word_dropout = reader.number("word_dropout", 0.0, 0.0, 0.99);
+    if (config.bpe_dropout > 0.0 && config.word_dropout > 0.0) {
+        reader.fail("word_dropout", "is of words with endings, \"bpe_dropout\" of BPE: leave one out");
+    }
     config.languages = {reader.text("source_language"), reader.text("target_language")};
 }
 
@@ -139,6 +143,9 @@ nlohmann::json DataConfig::identity() const {
     }
     if (bpe_dropout > 0.0) {
         json["data.bpe_dropout"] = bpe_dropout;
+    }
+    if (word_dropout > 0.0) {
+        json["data.word_dropout"] = word_dropout;
     }
     if (languages != Languages{}) {
         json["data.languages"] = {languages.source, languages.target};

@@ -31,7 +31,8 @@ struct DataConfig {
     // "join": pairs are shown with their neighbours in one example, see ExampleOptions.
     double joined_share = 0.0;
     std::int64_t joined_most = 8;
-    double bpe_dropout = 0.0;  // of both sides (BpeDropout)
+    double bpe_dropout = 0.0;   // of both sides (BpeDropout)
+    double word_dropout = 0.0;  // of the source (WordDropout)
     // Of language models.
     DocumentForm documents = DocumentForm::Line;
     bool whole_words = false;        // see TextOptions

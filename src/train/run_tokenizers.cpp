@@ -120,6 +120,7 @@ void learn(const TrainConfig& config, const TokenizerOptions::Side& side, const 
     training.type = side.type;
     training.vocabulary_size = static_cast<std::int32_t>(side.vocabulary);
     training.minimum = side.minimum;
+    training.endings = side.endings;
     training.seed = static_cast<std::uint64_t>(config.training.seed);
     training.control_pieces = control_pieces_of(config.task, config.training.max_length - 1, config.needs_mask());
     std::string model;

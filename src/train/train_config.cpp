@@ -28,10 +28,13 @@ const std::vector<std::string> kTokenizerTypes{"bpe", "unigram", "wordpiece", "w
 TokenizerOptions::Side parse_side(ConfigReader& reader, TokenizerOptions::Side side) {
     side.type = static_cast<TokenizerType>(reader.choice("type", static_cast<int>(side.type), kTokenizerTypes));
     side.vocabulary = reader.integer("vocabulary", side.vocabulary, 8, 1'000'000);
-    if (reader.has("minimum") && side.type != TokenizerType::Words) {
-        reader.fail("minimum", "is only for the type \"words\": leave it out");
+    for (const char* key : {"minimum", "endings"}) {
+        if (reader.has(key) && side.type != TokenizerType::Words) {
+            reader.fail(key, "is only for the type \"words\": leave it out");
+        }
     }
     side.minimum = reader.integer("minimum", side.minimum, 1, 1'000'000'000);
+    side.endings = reader.integer("endings", side.endings, 0, 1'000'000'000);
     return side;
 }
 
@@ -58,6 +61,9 @@ void add_identity(nlohmann::json& json, const std::string& prefix, const Tokeniz
     json[prefix + ".vocabulary"] = side.vocabulary;
     if (side.type == TokenizerType::Words) {
         json[prefix + ".minimum"] = side.minimum;
+        if (side.endings > 0) {
+            json[prefix + ".endings"] = side.endings;
+        }
     }
 }
 

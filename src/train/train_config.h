@@ -25,6 +25,7 @@ struct TokenizerOptions {
         TokenizerType type = TokenizerType::Bpe;  // byte-pair encoding (paper 5.1)
         std::int64_t vocabulary = 8000;
         std::int64_t minimum = 1;  // how often a word must occur to get an id, of the type "words"
+        std::int64_t endings = 0;  // and an ending of rarer words (TokenizerTraining)
 
         bool operator==(const Side&) const = default;
     };

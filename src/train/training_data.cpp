@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include "io/made_folder.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "text/bpe_dropout.h"
 #include "train/encode_documents.h"
 #include "train/encode_labelled.h"
 #include "train/encode_responses.h"
@@ -119,14 +120,17 @@ std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& con
                                  .joined_most = files.joined_most,
                                  .max_pieces = most_pieces(data, config.training.max_length),
                                  .frame = data.frame};
-    std::optional<BpeDropout> source;
-    std::optional<BpeDropout> target;
+    std::shared_ptr<const PieceDropout> source;
+    std::shared_ptr<const PieceDropout> target;
     // A target of words has nothing to skip.
     if (files.bpe_dropout > 0.0) {
-        source.emplace(*data.source_tokenizer, files.bpe_dropout);
+        source = std::make_shared<BpeDropout>(*data.source_tokenizer, files.bpe_dropout);
         if (data.target_tokenizer->type() != TokenizerType::Words) {
-            target.emplace(*data.target_tokenizer, files.bpe_dropout);
+            target = std::make_shared<BpeDropout>(*data.target_tokenizer, files.bpe_dropout);
         }
+    }
+    if (files.word_dropout > 0.0) {
+        source = std::make_shared<WordDropout>(*data.source_tokenizer, files.word_dropout);
     }
     return std::make_shared<const PairSource>(std::move(corpora), options,
                                               static_cast<std::uint64_t>(config.training.seed), std::move(source),

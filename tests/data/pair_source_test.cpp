@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "data/batch.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "tests/io/temporary_folder.h"
+#include "text/bpe_dropout.h"
 #include "text/tokenizer_training.h"
 
 using namespace headscope;
@@ -203,8 +205,8 @@ TEST_CASE("pieces are sampled again in every epoch, equally on every machine", "
         }
         std::vector<WeightedCorpus> corpora;
         corpora.push_back({.pairs = std::move(pairs)});
-        return PairSource(std::move(corpora), {.max_pieces = most}, 1, BpeDropout(tokenizer, dropout),
-                          BpeDropout(tokenizer, dropout));
+        return PairSource(std::move(corpora), {.max_pieces = most}, 1, std::make_shared<BpeDropout>(tokenizer, dropout),
+                          std::make_shared<BpeDropout>(tokenizer, dropout));
     };
     const PairSource source = make(0.3, 1000);
     const std::vector<Example> first = all_of(source, source.epoch(0));
