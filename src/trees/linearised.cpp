@@ -9,6 +9,7 @@
 
 #include "support/check.h"
 #include "support/counted.h"
+#include "trees/levels.h"
 
 namespace headscope {
 
@@ -145,6 +146,9 @@ private:
 }  // namespace
 
 std::string linearised(const Tree& tree, Terminals terminals) {
+    if (terminals == Terminals::Levels) {
+        return level_sequence(tree);
+    }
     std::string sequence;
     add_symbols(tree, terminals, sequence);
     return sequence;
@@ -183,6 +187,9 @@ Restored restored(std::string_view sequence, const std::vector<std::string>& wor
     if (tags != nullptr && tags->size() != words.size()) {
         throw Error(fmt::format("expected one tag for each of {}, found {}", counted(words.size(), "word"),
                                 counted(tags->size(), "tag")));
+    }
+    if (terminals == Terminals::Levels) {
+        return restored_levels(sequence, words, tags);
     }
     Restorer restorer(words, tags, terminals);
     for (const std::string& symbol : split_at_blanks(sequence)) {

@@ -13,9 +13,10 @@
 namespace headscope {
 
 // What stands for a word in a sequence: XX, but its tag if that has no letters, as punctuation has (their figure 1);
-// its tag; or the word itself.
-enum class Terminals : std::uint8_t { Normalised, Tags, Words };
-inline constexpr std::array<const char*, 3> kTerminalNames = {"normalised", "tags", "words"};
+// its tag; or the word itself. Levels are another form, without brackets as symbols of their own (trees/levels.h): the
+// tag with the word's place in the tree.
+enum class Terminals : std::uint8_t { Normalised, Tags, Words, Levels };
+inline constexpr std::array<const char*, 4> kTerminalNames = {"normalised", "tags", "words", "levels"};
 inline constexpr const char* kAnyTag = "XX";
 
 // The symbols, separated by blanks.
@@ -33,7 +34,7 @@ struct Repairs {
     std::int64_t dropped_terminals = 0;  // after the last word
     std::int64_t added_words = 0;        // that lacked a terminal
     std::int64_t empty = 0;              // constituents without a word
-    std::int64_t joined = 0;             // trees beside the first one
+    std::int64_t joined = 0;             // trees beside the first one; of levels, words that shared nothing
 
     bool any() const { return *this != Repairs(); }
     Repairs& operator+=(const Repairs& other);

@@ -2,30 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "text/tokenizer.h"
+#include "trees/linearised.h"
 
 namespace headscope {
 
 class TreeRules {
 public:
-    // Of a model with these target symbols, for which terminals_in() must have an answer.
-    explicit TreeRules(const Tokenizer& symbols);
+    virtual ~TreeRules() = default;
 
     // The symbols, the end included, after which `written` could no longer become one tree of `words` words in which
     // every constituent has a word; sequences of `written` that already cannot are not recognised. What remains always
-    // has a continuation. `words` is at least 1.
-    std::vector<std::int32_t> forbidden_after(const std::vector<std::int32_t>& written, std::int64_t words) const;
-
-private:
-    enum class Kind : std::uint8_t { Other, Open, Close, Terminal };
-    struct Symbol {
-        Kind kind = Kind::Other;
-        std::int32_t partner = -1;  // )X of (X, and the other way round
-    };
-    std::vector<Symbol> symbols_;  // by id
-    std::int32_t end_;
+    // has a continuation; of levels only if the vocabulary has a symbol with a rise above 0, and one of a last word.
+    // `words` is at least 1.
+    virtual std::vector<std::int32_t> forbidden_after(const std::vector<std::int32_t>& written,
+                                                      std::int64_t words) const = 0;
 };
+
+// Of a model with these target symbols, in which `terminals` are what terminals_in() found.
+std::unique_ptr<const TreeRules> tree_rules(const Tokenizer& symbols, Terminals terminals);
 
 }  // namespace headscope

@@ -16,7 +16,7 @@ void check_tree(const Tree& tree) {
     HEADSCOPE_CHECK(parse_trees(to_indented(tree), "again") == std::vector<Tree>{tree}, "another tree, indented");
     const std::vector<std::string> words = split_at_blanks(words_of(tree));
     const std::vector<std::string> tags = split_at_blanks(tags_of(tree));
-    for (const Terminals terminals : {Terminals::Normalised, Terminals::Tags, Terminals::Words}) {
+    for (const Terminals terminals : {Terminals::Normalised, Terminals::Tags, Terminals::Words, Terminals::Levels}) {
         const Restored back = restored(linearised(tree, terminals), words, &tags, terminals);
         HEADSCOPE_CHECK(back.tree == tree && !back.repairs.any(), "another tree from its sequence");
     }
@@ -29,7 +29,10 @@ void check_tree(const Tree& tree) {
 
 std::vector<std::string> headscope::fuzz_seeds() {
     return {"( (S (NP-SBJ-1 (DT The) (NN cat)) (VP=2 (VBZ is) (NP (-NONE- *)))\n (. .)) )",
-            "(S (A a)) (B b)((S (A a)) (S (`` \")))", "(S (NP XX )NP (VP XX )VP XX )S", ")S (S (NP XX )S XX XX XX",
+            "(S (A a)) (B b)((S (A a)) (S (`` \")))",
+            "(S (NP XX )NP (VP XX )VP XX )S",
+            "DT)2(NP NN(A(B)-1(S(T .)",
+            ")S (S (NP XX )S XX XX XX",
             "# x\nDELETE_LABEL TOP\nEQ_LABEL ADVP PRT\nCUTOFF_LEN 40\nQUOTE_LABEL ``\nLABELED 0\n"};
 }
 
@@ -44,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
     });
     run_or_refuse([&] {
-        for (const Terminals terminals : {Terminals::Normalised, Terminals::Tags}) {
+        for (const Terminals terminals : {Terminals::Normalised, Terminals::Tags, Terminals::Levels}) {
             const Restored found = restored(bytes, {"a", "b", ","}, nullptr, terminals);
             HEADSCOPE_CHECK(words_of(found.tree) == "a b ,", "other words");
             check_tree(found.tree);

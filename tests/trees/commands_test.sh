@@ -38,6 +38,8 @@ run trees linearise --print words --terminals words raw.trees
 expect "which words alone have not" misused "--terminals is only for --print pairs and sequences"
 run trees linearise --print sequences --terminals words raw.trees
 expect "with words as terminals" line_is 2 "(FRAG (ADVP Here )ADVP )FRAG"
+run trees linearise --print sequences --terminals levels raw.trees
+expect "or as a symbol for each word" line_is 1 "DT)2(NP NN)-1(S VBZ)1(VP VBN(VP)-1(S .)"
 
 # ------------------------------------------------------------------------------------------------- restore
 for terminals in normalised tags words; do
@@ -51,12 +53,12 @@ printf '(S (NP XX )NP )VP\n\n' >broken.txt
 run trees restore --words words.txt broken.txt
 expect "a malformed sequence is repaired" line_is 1 "(S (NP (XX The)) (XX cat) (XX is) (XX seen) (. .))"
 expect "an empty one, too" line_is 2 "(XX Here)"
-expect "repairs are counted" complains "repaired 2 of 2 sequences: 0 misplaced brackets, 1 closing symbol and 0 terminals left out, 1 closing symbol and 5 words added"
+expect "repairs are counted" complains "repaired 2 of 2 sequences: 0 misplaced symbols, 1 closing symbol and 0 terminals left out, 1 closing symbol and 5 words added"
 printf '( (FRAG Here) XX )FRAG )\n' >bare.txt
 echo Here >here.txt
 run trees restore --words here.txt bare.txt
 expect "misplaced brackets are left out" line_is 1 "(FRAG (XX Here))"
-expect "and counted" complains "repaired 1 of 1 sequence: 3 misplaced brackets,"
+expect "and counted" complains "repaired 1 of 1 sequence: 3 misplaced symbols,"
 printf 'The cat is seen .\n\n' >gap.txt
 run trees restore --words gap.txt broken.txt
 expect "no words, no tree" line_is 2 ""
@@ -81,6 +83,20 @@ run trees restore --n-best --words words.txt gap.lists
 expect "a list is missing" refused "'gap.lists' line 1: expected list 0, found 1"
 run trees restore --n-best --words words.txt sequences.txt
 expect "only lists" refused "'sequences.txt' line 1: expected \"number ||| sequence ||| ...\""
+
+run trees linearise --print sequences --terminals levels raw.trees
+cp out levels.txt
+run trees restore --words words.txt --tags tags.txt --terminals levels levels.txt
+expect "the same trees come back from levels" same out bare.trees
+run trees restore --words words.txt --terminals levels levels.txt
+expect "which have the tags" same out bare.trees
+expect "and need no repairs" complains "repaired 0 of 2 sequences"
+run trees restore --words words.txt --tags tags.txt --terminals words levels.txt
+expect "other terminals are told by tags" misused "--terminals excludes --tags"
+run trees restore --words words.txt --terminals levels <<<'DT)2(NP NN)-1(S
+NN(X) oh'
+expect "malformed levels are repaired" line_is 1 "(S (NP (DT The) (NN cat)) (XX is) (XX seen) (. .))"
+expect "and counted" complains "repaired 2 of 2 sequences: 1 misplaced symbol,"
 
 # --------------------------------------------------------------------------------------------------- score
 evalb=$repository/tests/trees/evalb
@@ -191,6 +207,25 @@ expect "a sentence and a file" misused "exclude each other"
 run train parser.json --output words
 run parse --model words "The dog eats."
 expect "words as terminals are no tags" line_is 1 "(S (NP (XX The) (XX dog)) (VP (XX eats)) (. .))"
+
+"$headscope" trees linearise --terminals levels farm.trees >train.tsv
+sed 's/"type": "words"/"type": "words", "minimum": 4, "endings": 3, "target": {"type": "words"}/; s/"tsv": "train.tsv"}/&, "word_dropout": 0.2/' parser.json >levels.json
+run train levels.json --output levels
+expect "a parser by levels is trained, with endings of rare words" ended_with 0
+run parse --model levels "The dog eats."
+expect "and parses" line_is 1 "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))"
+run tokenize --model levels --text "The frog eats"
+expect "by endings of words that it does not know" line_is 1 "The …og eats"
+run parse --model levels --tokens --file farm.txt --beam 2
+expect "whole files, too" eval 'ended_with 0 && [ ! -s err ]'
+run view levels --text "The dog eats." --device cpu --panel tree --render view.json
+expect "the window has the same tree" [ "$(jq -r .tree view.json)" = "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))" ]
+sed 's/"endings": 3, //' levels.json >none.json
+run train none.json --output none
+expect "dropping words needs endings" complains "dropping words needs a tokenizer of words with endings"
+sed 's/"word_dropout"/"bpe_dropout": 0.1, &/' levels.json >both.json
+run train both.json --output none
+expect "and no BPE-dropout" refused "data.word_dropout" "leave one out"
 
 # ------------------------------------------------------------------------------------------------- bad input
 run trees linearise <<<'(S (A a)'

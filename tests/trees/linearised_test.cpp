@@ -56,7 +56,8 @@ TEST_CASE("and trees again", "[trees]") {
     Random random(7);
     for (int i = 0; i < 300; ++i) {
         const Tree tree = random_tree(random, 5);
-        for (const Terminals terminals : {Terminals::Normalised, Terminals::Tags, Terminals::Words}) {
+        for (const Terminals terminals :
+             {Terminals::Normalised, Terminals::Tags, Terminals::Words, Terminals::Levels}) {
             const std::string sequence = linearised(tree, terminals);
             CAPTURE(sequence);
             const Restored back = from(sequence, words_of(tree), tags_of(tree), terminals);

@@ -10,12 +10,13 @@ namespace headscope::viewer {
 constexpr const char* kParsed = "The cat sleeps.";
 constexpr const char* kSymbols = "(S (NP DT NN )NP (VP VBZ )VP . )S";
 
-inline std::string write_parser(const TemporaryFolder& folder) {
+// The symbols of its vocabulary.
+inline std::string write_parser(const TemporaryFolder& folder, const std::string& known = kSymbols) {
     const std::vector<std::string> sentences{"The cat sleeps .", "The dog sees a cat ."};
     const Tokenizer words =
         Tokenizer::from_bytes(train_tokenizer({.sentences = sentences, .vocabulary_size = 40}), "words");
     const Tokenizer symbols = Tokenizer::from_bytes(
-        train_tokenizer({.sentences = {kSymbols}, .type = TokenizerType::Words, .vocabulary_size = 100}), "symbols");
+        train_tokenizer({.sentences = {known}, .type = TokenizerType::Words, .vocabulary_size = 100}), "symbols");
     const std::unique_ptr<Backend> backend = open_device("cpu");
     ModelConfig config = tiny_config(words.size());
     config.target_vocabulary = symbols.size();

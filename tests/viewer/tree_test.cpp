@@ -28,8 +28,9 @@ ViewState parsing(const std::string& symbols = kSymbols) {
 struct ParserStage {
     TemporaryFolder folder;
     Session session;
-    explicit ParserStage(const std::string& symbols = kSymbols)
-        : session(on_cpu(write_parser(folder), parsing(symbols)), [] {}) {
+    explicit ParserStage(const std::string& symbols = kSymbols) : ParserStage(symbols, kSymbols) {}
+    ParserStage(const std::string& symbols, const std::string& known)
+        : session(on_cpu(write_parser(folder, known), parsing(symbols)), [] {}) {
         settle(session);
     }
     const Scene& scene() const { return session.scene(); }
@@ -74,6 +75,15 @@ TEST_CASE("Each constituent has the step that opened it, each step its constitue
     stage.session.hover_step(5);
     CHECK(box_of_noun_phrase() == kLightInk.surface);
     CHECK(attended_from(stage.drawn()) == std::set<int>{5});
+}
+
+TEST_CASE("Of levels each word has its step, and each constituent its first word's", "[tree]") {
+    const std::string levels = "DT)2(NP NN)-1(S VBZ(VP)0(S .)";
+    ParserStage stage(levels, levels);
+    CHECK(stage.numbers().at("tree") == "(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)) (. .))");
+    const WrittenTree tree = written_tree(stage.scene());
+    CHECK(tree.steps == std::vector<int>{0, 0, 0, 1, 2, 2, 3});
+    CHECK(tree.nodes == std::vector<int>{2, 3, 5, 6, -1});
 }
 
 TEST_CASE("Pointing along a tree redraws it, and pointing away repeats no drawing", "[tree]") {

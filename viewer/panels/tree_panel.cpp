@@ -42,6 +42,17 @@ void follow(const std::vector<RecordedToken>& symbols, WrittenTree& tree) {
     }
 }
 
+// Of levels each symbol stands for a word; that of a constituent is its first word's.
+void follow_words(const Tree& tree, WrittenTree& written) {
+    written.steps.push_back(static_cast<int>(written.nodes.size()));
+    if (tree.is_leaf()) {
+        written.nodes.push_back(static_cast<int>(written.steps.size()) - 1);
+    }
+    for (const Tree& child : tree.children) {
+        follow_words(child, written);
+    }
+}
+
 }  // namespace
 
 WrittenTree written_tree(const Scene& scene) {
@@ -68,7 +79,12 @@ WrittenTree written_tree(const Scene& scene) {
     const auto symbols = std::count_if(tokens.begin(), tokens.end(),
                                        [](const RecordedToken& token) { return token.kind != TokenKind::End; });
     if (!tree.restored.repairs.any() && std::ssize(split_at_blanks(shown.translation)) == symbols) {
-        follow(tokens, tree);
+        if (*side.model->terminals == Terminals::Levels) {
+            follow_words(tree.restored.tree, tree);
+            tree.nodes.push_back(-1);  // the end's
+        } else {
+            follow(tokens, tree);
+        }
     }
     return tree;
 }

@@ -19,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/opened_engine.h"
 #include "engine/text_translator.h"
+#include "eval/parsed_trees.h"
 #include "figures/parse_tree_drawing.h"
 #include "infer/loaded_model.h"
 #include "io/atomic_file.h"
@@ -35,8 +36,6 @@
 #include "text/normalised.h"
 #include "trees/linearised.h"
 #include "trees/penn_words.h"
-#include "trees/tree_rules.h"
-#include "trees/tree_vocabulary.h"
 
 namespace headscope {
 namespace {
@@ -50,34 +49,11 @@ struct ParseOptions {
 
 using WordList = std::vector<std::string>;
 
-// The paper's search for parsing (6.3).
-DecodingOptions paper_search() {
-    DecodingOptions options;
-    options.search.beam = 21;
-    options.search.length_penalty = 0.3;
-    options.search.max_extra = kExtraSymbols;
-    options.split_longer_than = 0;
-    return options;
-}
-
-Terminals terminals_of(const ModelDirectory& model) {
-    if (const std::optional<Terminals> terminals = terminals_in(*model.target_tokenizer)) {
-        return *terminals;
-    }
-    throw Error(fmt::format("'{}' does not write trees: train a model on headscope trees linearise (docs/parsing.md)",
-                            model.path));
-}
-
 // Hypotheses that cannot become a tree of the words are left out.
 DecodingOptions search_of(const ParseOptions& options, const OpenModel& model) {
-    DecodingOptions search = paper_search();
+    DecodingOptions search = paper_tree_search();
     search.search = options.choices.over(model.choices().over(search.search));
-    search.search.n_best = search.search.beam;
-    search.rule_for = [rules = TreeRules(*model.directory().target_tokenizer)](std::string_view text) {
-        const auto words = static_cast<std::int64_t>(split_at_blanks(std::string(text)).size());
-        return
-            [&rules, words](const std::vector<std::int32_t>& written) { return rules.forbidden_after(written, words); };
-    };
+    keep_to_trees(search, model.directory(), require_terminals(model.directory()));
     return search;
 }
 
@@ -88,7 +64,7 @@ using Reject = std::function<void(std::size_t sentence, const std::string& probl
 std::vector<std::optional<Restored>> parsed(OpenedEngine& opened, const DecodingOptions& search,
                                             const std::vector<WordList>& sentences, const std::vector<WordList>* tags,
                                             const Reject& reject) {
-    const Terminals terminals = terminals_of(opened.directory());
+    const Terminals terminals = require_terminals(opened.directory());
     std::vector<std::string> lines;
     for (const WordList& words : sentences) {
         lines.push_back(fmt::format("{}", fmt::join(words, " ")));
@@ -104,11 +80,7 @@ std::vector<std::optional<Restored>> parsed(OpenedEngine& opened, const Decoding
             reject(at, sentence.problem);
             continue;
         }
-        std::vector<std::string> sequences;
-        for (const Translation& one : sentence.n_best) {
-            sequences.push_back(one.text);
-        }
-        trees.back() = best_restored(sequences, sentences[at], tags == nullptr ? nullptr : &(*tags)[at], terminals);
+        trees.back() = found_tree(sentence, sentences[at], tags == nullptr ? nullptr : &(*tags)[at], terminals);
     }
     return trees;
 }
@@ -291,11 +263,13 @@ void parse(const ParseOptions& options) {
         throw UsageError(options.file.empty() ? "TEXT is empty" : "TEXT and --file exclude each other");
     }
     InputFiles inputs(options.common.open.settings);
-    if (options.common.models.empty() && options.common.open.settings.get("HEADSCOPE_MODEL").empty()) {
+    const CommonOptions& common = options.common;
+    if (common.models.empty() && common.open.settings.get("HEADSCOPE_MODEL").empty() &&
+        !bundled_models(common.search_path).contains(common.bundled_model)) {
         throw UsageError(
             "no parser comes with headscope: give --model or set HEADSCOPE_MODEL (docs/parsing.md trains one)");
     }
-    inputs.add(options.common.model_path());
+    inputs.add(common.model_path());
     inputs.refuse(options.output);
     options.file.empty() ? parse_text(options) : parse_file(options);
 }
@@ -305,6 +279,7 @@ void parse(const ParseOptions& options) {
 void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<ParseOptions>();
     options->common.open = open_options;
+    options->common.bundled_model = "en-trees";
     CLI::App* command = app.add_subcommand("parse", "Print or draw the constituency tree of a sentence")->group("Look");
     command->footer(
         "Needs a model trained on linearised trees; docs/parsing.md shows how. The search is the paper's (6.3):\n"
@@ -325,7 +300,7 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
         ->needs(file);
     command->add_flag("--tokens", options->tokens,
                       "Words are already separated by blanks; ( and ) in them become -LRB- and -RRB-");
-    options->common.add_model(*command)->default_str("HEADSCOPE_MODEL");
+    options->common.add_model(*command);
     options->common.add_device(*command);
     options->common.add_precision(*command);
     command->option_defaults()->group("Search");

@@ -23,6 +23,7 @@
 #include "options/option_values.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/usage_error.h"
 #include "text/lines.h"
 #include "trees/linearised.h"
 
@@ -153,7 +154,7 @@ void print_repairs(const Repairs& all, std::int64_t repaired, std::int64_t lines
     log_line(
         fmt::format("headscope: repaired {} of {}: {}, {} and {} left out, {} and {} added, {} without words and {} "
                     "beside the first",
-                    repaired, counted(lines, "sequence"), counted(all.dropped_symbols, "misplaced bracket"),
+                    repaired, counted(lines, "sequence"), counted(all.dropped_symbols, "misplaced symbol"),
                     counted(all.dropped_closings, "closing symbol"), counted(all.dropped_terminals, "terminal"),
                     counted(all.added_closings, "closing symbol"), counted(all.added_words, "word"),
                     counted(all.empty, "constituent"), counted(all.joined, "tree")));
@@ -211,20 +212,25 @@ void add_restore_trees(CLI::App& trees) {
         ->type_name("FILE")
         ->check(not_empty)
         ->required();
-    CLI::Option* tags = command
-                            ->add_option("--tags", options->tags,
-                                         "Their tags; without them the terminals, if those are tags, or else XX and "
-                                         "the tags of punctuation")
-                            ->type_name("FILE")
-                            ->check(not_empty);
+    const CLI::Option* tags = command
+                                  ->add_option("--tags", options->tags,
+                                               "Their tags; without them the terminals, if those are tags, or else XX "
+                                               "and the tags of punctuation")
+                                  ->type_name("FILE")
+                                  ->check(not_empty);
     command->add_flag(
         "--n-best", options->lists,
         "FILE is the output of translate --n-best: take the first tree of each list that needs no repair");
-    add_terminals_option(*command, options->terminals)->excludes(tags);
+    const CLI::Option* terminals = add_terminals_option(*command, options->terminals);
     CLI::Option* pretty =
         command->add_flag("--pretty", options->pretty, "Print trees indented, over several lines")->group("Output");
     options->common.add_json(*command)->excludes(pretty);
-    command->callback([options] { restore(*options); });
+    command->callback([options, tags, terminals] {
+        if (tags->count() > 0 && terminals->count() > 0 && options->terminals != Terminals::Levels) {
+            throw UsageError("--terminals excludes --tags, but for levels: tags say what terminals are");
+        }
+        restore(*options);
+    });
 }
 
 }  // namespace headscope

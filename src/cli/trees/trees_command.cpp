@@ -99,7 +99,8 @@ void add_linearise(CLI::App& trees) {
         "Examples:\n"
         "  headscope trees linearise treebank.trees > train.tsv\n"
         "  headscope trees linearise --print words treebank.trees\n"
-        "  headscope trees linearise --terminals tags --print sequences treebank.trees");
+        "  headscope trees linearise --terminals tags --print sequences treebank.trees\n"
+        "  headscope trees linearise --terminals levels treebank.trees > train.tsv");
     command->add_option("FILE", options->files, "Trees, plain or compressed; - is standard input")
         ->capture_default_str();
     command->option_defaults()->group("Output");
@@ -121,8 +122,8 @@ void add_linearise(CLI::App& trees) {
 CLI::Option* add_terminals_option(CLI::App& command, Terminals& terminals) {
     return add_choice(
         command, "--terminals", kTerminalNames, [to = &terminals](std::size_t at) { *to = static_cast<Terminals>(at); },
-        "What stands for a word: XX (the tag if it has no letters, as of punctuation), its part-of-speech tag, or the "
-        "word");
+        "What stands for a word: XX (the tag if it has no letters, as of punctuation), its part-of-speech tag, the "
+        "word, or its tag with its place in the tree, without brackets (levels)");
 }
 
 void add_trees_command(CLI::App& app) {
