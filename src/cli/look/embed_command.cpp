@@ -185,6 +185,7 @@ void add_embed_command(CLI::App& app, const OpenOptions& open_options) {
                             ->add_option("FILE", options->input,
                                          "UTF-8 text, one sentence per line, may be compressed; - is standard input")
                             ->capture_default_str();
+    command->option_defaults()->group("Data");
     add_text(*command, file);
     add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
     options->common.add_model(*command);
