@@ -50,17 +50,19 @@ std::size_t count_exact_matches(const std::vector<std::string>& translations,
 }
 
 Scores score_translations(const std::vector<std::string>& translations,
-                          const std::vector<std::vector<std::string>>& references, const BleuOptions& options) {
+                          const std::vector<std::vector<std::string>>& references, const BleuOptions& options,
+                          bool stemmed) {
     return {.sentences = translations.size(),
             .bleu = corpus_bleu(translations, references, options),
             .chrf = corpus_chrf(translations, references, options.lowercase),
+            .rouge = corpus_rouge(translations, references, stemmed),
             .exact_matches = count_exact_matches(translations, references)};
 }
 
 std::vector<LengthScores> score_by_length(const std::vector<std::string>& sources,
                                           const std::vector<std::string>& translations,
                                           const std::vector<std::vector<std::string>>& references,
-                                          const BleuOptions& options) {
+                                          const BleuOptions& options, bool stemmed) {
     HEADSCOPE_CHECK(sources.size() == translations.size(), "every translation has its source");
     std::array<std::vector<std::size_t>, kMostWords.size() + 1> classes;
     for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -80,7 +82,7 @@ std::vector<LengthScores> score_by_length(const std::vector<std::string>& source
         for (const std::vector<std::string>& reference : references) {
             some.push_back(chosen(reference, classes[i]));
         }
-        of_class.scores = score_translations(chosen(translations, classes[i]), some, options);
+        of_class.scores = score_translations(chosen(translations, classes[i]), some, options, stemmed);
         result.push_back(std::move(of_class));
     }
     return result;

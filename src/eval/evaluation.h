@@ -9,6 +9,7 @@
 #include "eval/bleu.h"
 #include "eval/chrf.h"
 #include "eval/force_references.h"
+#include "eval/rouge.h"
 
 namespace headscope {
 
@@ -16,6 +17,7 @@ struct Scores {
     std::size_t sentences = 0;
     BleuScore bleu;
     ChrfScore chrf;
+    RougeScore rouge;
     std::size_t exact_matches = 0;
 };
 
@@ -33,15 +35,17 @@ struct Evaluation {
     std::int64_t lines_left_out = 0;         // with an empty side
 };
 
-// references[r][s]: one or more references per sentence. `options` applies to BLEU; its case also to chrF.
+// references[r][s]: one or more references per sentence. `options` applies to BLEU; its case also to chrF. `stemmed`:
+// see corpus_rouge().
 Scores score_translations(const std::vector<std::string>& translations,
-                          const std::vector<std::vector<std::string>>& references, const BleuOptions& options);
+                          const std::vector<std::vector<std::string>>& references, const BleuOptions& options,
+                          bool stemmed = false);
 
 // The same for sources of up to 5, 10, 15, 20, 30, 40 and more words.
 std::vector<LengthScores> score_by_length(const std::vector<std::string>& sources,
                                           const std::vector<std::string>& translations,
                                           const std::vector<std::vector<std::string>>& references,
-                                          const BleuOptions& options);
+                                          const BleuOptions& options, bool stemmed = false);
 
 // The number of translations that equal one of their references byte by byte, except for ASCII white space at both
 // ends. references[r][s]. Error with both numbers if the line counts differ.

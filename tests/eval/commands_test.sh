@@ -24,6 +24,8 @@ expect "BLEU is given" says "BLEU = "
 expect "with its signature" says "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
 expect "chrF2" says "chrF2 = "
 expect "with its own" says "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no"
+expect "ROUGE" says "ROUGE-1 = "
+expect "with the way its words are compared" says "nrefs:1|stem:no"
 expect "exact matches" says "of 6 sentences"
 expect "perplexity" grep -qE '^perplexity  [0-9.]+ per piece of the references, over [0-9]+ pieces' out
 expect "and calibration" grep -qE '^calibration error [0-9.]+ % \(ECE, 15 bins\)' out
@@ -119,7 +121,7 @@ expect "an unknown device is rejected" refused 'unknown device "abacus"'
 
 # ------------------------------------------------------------------------------- evaluate: of translations
 run evaluate --hypotheses mine --tsv data/test.tsv
-expect "written translations score the same" [ "$(cat out)" = "$(head -n 5 scored)" ]
+expect "written translations score the same" [ "$(cat out)" = "$(head -n 7 scored)" ]
 run evaluate --hypotheses reference.txt --reference reference.txt --json
 expect "the reference itself matches everywhere" holds '.exact_matches == 6 and .brevity_penalty == 1 and .chrf > 99.99'
 expect "and without a model there is no perplexity" holds 'has("perplexity") or has("calibration") or has("model") | not'
@@ -183,6 +185,11 @@ run evaluate --hypotheses gap.txt --tsv gap.tsv
 expect "translations are not compared with a TSV with an empty line" refused "1 of the lines of 'gap.tsv'" "'gap.txt'"
 run evaluate --tsv gap.tsv --model "$model" --max-extra 8
 expect "which is skipped otherwise" same out scored
+printf 'A man running.\nTwo dogs played in snow.\n' >played.txt
+run evaluate --hypotheses played.txt --reference english.txt --json
+expect "ROUGE counts words" holds '.rouge | (.rouge1.f1 * 100 | round) == 6970 and .signature == "nrefs:1|stem:no"'
+run evaluate --hypotheses played.txt --reference english.txt --stem --json
+expect "or their stems" holds '.rouge | (.rougeL.recall * 100 | round) == 9167 and .signature == "nrefs:1|stem:porter"'
 expect "with a report" complains "'gap.tsv': 1 line left out"
 run evaluate --tsv gap.tsv --model "$model" --max-extra 8 --json
 expect "nor in JSON" holds '.lines_left_out == 1 and .left_out == 0'

@@ -48,6 +48,7 @@ struct EvaluateOptions {
     std::string output, calibration;
     ResponsesFile ranked;
     std::string labelled, answers;
+    bool stemmed = false;
     bool by_length = false;
 };
 
@@ -168,9 +169,10 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     } else {
         translations.lines = std::move(set.hypotheses);
     }
-    evaluation.scores = score_translations(translations.lines, set.references, options.bleu);
+    evaluation.scores = score_translations(translations.lines, set.references, options.bleu, options.stemmed);
     if (options.by_length) {
-        evaluation.by_length = score_by_length(set.source, translations.lines, set.references, options.bleu);
+        evaluation.by_length =
+            score_by_length(set.source, translations.lines, set.references, options.bleu, options.stemmed);
     }
     write_output(common.json ? evaluation_json(evaluation, origin, translations.by) : evaluation_table(evaluation));
     if (translations.problems > 0) {
@@ -255,6 +257,7 @@ void add_scoring(CLI::App& command, EvaluateOptions& options) {
     command.add_flag("--lowercase", options.bleu.lowercase, "Ignore case in BLEU and chrF2");
     command.add_flag("--split-compounds", options.bleu.split_compounds,
                      "BLEU splits words at hyphens, as the paper's scores do");
+    command.add_flag("--stem", options.stemmed, "ROUGE compares English words by their stems (Porter's)");
     command.add_flag("--by-length", options.by_length, "Also print the scores by the number of source words");
 }
 
@@ -268,7 +271,8 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         app.add_subcommand("evaluate", "Score translations against references, or language models against texts")
             ->group("Translate");
     command->footer(
-        "Translates with a model, or scores --hypotheses. BLEU and chrF2 equal sacreBLEU's, with its signatures.\n"
+        "Translates with a model, or scores --hypotheses. BLEU and chrF2 equal sacreBLEU's, with its signatures,\n"
+        "and ROUGE, for summaries, rouge-score's.\n"
         "With a model it also prints the perplexity of the references (unsmoothed) and the calibration error: the gap\n"
         "between the probability of the most likely piece and how often it is right. Lines with an empty side are\n"
         "left out. docs/translating.md describes the JSON.\n"
@@ -286,6 +290,7 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         "  headscope evaluate --hypotheses theirs.de --reference test.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --split-compounds\n"
+        "  headscope evaluate --hypotheses summaries.en --reference test.en --stem\n"
         "  headscope evaluate --text test.txt --model out/lm\n"
         "  headscope evaluate --ranked ranked.jsonl --model out/reward\n"
         "  headscope evaluate --labelled reviews.jsonl --model out/mood\n"

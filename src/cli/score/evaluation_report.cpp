@@ -78,6 +78,16 @@ Json scores_json(const Scores& scores) {
     return {{"sentences", scores.sentences},
             {"bleu", scores.bleu.score},
             {"signature", scores.bleu.signature()},
+Json rouge_json(const RougeScore& rouge) {
+    const auto mean = [](const RougeMean& of) {
+        return Json{{"precision", of.precision}, {"recall", of.recall}, {"f1", of.f1}};
+    };
+    return {{"rouge1", mean(rouge.one)},
+            {"rouge2", mean(rouge.two)},
+            {"rougeL", mean(rouge.longest)},
+            {"signature", rouge.signature()}};
+}
+
             {"precisions", scores.bleu.precisions},
             {"brevity_penalty", scores.bleu.brevity_penalty},
             {"hypothesis_tokens", scores.bleu.system_length},
@@ -88,6 +98,7 @@ Json scores_json(const Scores& scores) {
 }
 
 Json evaluated_by_json(const EvaluatedBy& by) {
+            {"rouge", rouge_json(scores.rouge)},
     Json json{{"directories", by.models}};
     if (by.devices.size() == 1) {
         json["device"] = to_json(by.devices.front().info);
@@ -119,10 +130,11 @@ Json translated_by_json(const TranslatedBy& by) {
 
 std::string evaluation_table(const Evaluation& evaluation) {
     const Scores& all = evaluation.scores;
-    std::string text =
-        fmt::format("{}\nsignature   {}\nchrF2 = {:.2f}\nsignature   {}\nexact match {} of {} ({:.1f} %)\n",
-                    all.bleu.to_string(), all.bleu.signature(), all.chrf.score, all.chrf.signature(), all.exact_matches,
-                    counted(all.sentences, "sentence"), percent(all.exact_matches, all.sentences));
+    std::string text = fmt::format(
+        "{}\nsignature   {}\nchrF2 = {:.2f}\nsignature   {}\n{}\nsignature   {}\nexact match {} of {} ({:.1f} %)\n",
+        all.bleu.to_string(), all.bleu.signature(), all.chrf.score, all.chrf.signature(), all.rouge.to_string(),
+        all.rouge.signature(), all.exact_matches, counted(all.sentences, "sentence"),
+        percent(all.exact_matches, all.sentences));
     if (evaluation.forced) {
         text += forced_lines(*evaluation.forced);
     }
