@@ -69,6 +69,7 @@ class TranslateOptions(WritingOptions, total=False):
     max_factor: float
     source_language: str
     target_language: str
+    task_prefix: str
     alternatives: int
     iterations: int
     lengths: int
@@ -92,6 +93,7 @@ class ScoreOptions(Terms, total=False):
 
     source_language: str
     target_language: str
+    task_prefix: str
     batch_tokens: int
 
 
@@ -108,6 +110,7 @@ class ExploreOptions(SearchOptions, total=False):
     max_factor: float
     source_language: str
     target_language: str
+    task_prefix: str
     iterations: int
     lengths: int
 
@@ -120,6 +123,7 @@ class RunOptions(Terms, total=False):
     chat: bool
     source_language: str
     target_language: str
+    task_prefix: str
 
 
 class ImportanceOptions(Terms, total=False):
@@ -129,6 +133,7 @@ class ImportanceOptions(Terms, total=False):
     chat: bool
     source_language: str
     target_language: str
+    task_prefix: str
 
 
 class SaliencyOptions(Terms, total=False):
@@ -137,6 +142,7 @@ class SaliencyOptions(Terms, total=False):
     chat: bool
     source_language: str
     target_language: str
+    task_prefix: str
 
 
 class EmbedOptions(Terms, total=False):

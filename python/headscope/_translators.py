@@ -119,8 +119,9 @@ class Translator(Model):
         self, text: str, target: str | None, options: Mapping[str, Any]
     ) -> tuple[list[bytes], list[bytes] | None]:
         if target is None:
-            languages: Any = {key: options[key] for key in ("source_language", "target_language") if key in options}
-            target = self.translate(text, **languages).text
+            keys = ("source_language", "target_language", "task_prefix")
+            read: Any = {key: options[key] for key in keys if key in options}
+            target = self.translate(text, **read).text
         return self._pair(text, target)
 
     def _ask(self, text: Any, errors: str, options: Mapping[str, Any]) -> tuple[list[str], dict[int, str], Work]:

@@ -51,6 +51,9 @@ HEADSCOPE_OTHER_OPTION(std::string, source_language, options.search.languages.so
 HEADSCOPE_OTHER_OPTION(std::string, target_language, options.search.languages.target, .writers = kTranslation,
                        .help = "Language of the outputs, for a model that needs it",
                        .page = "A name in `languages` of `config.json`.")
+HEADSCOPE_OTHER_OPTION(std::string, task_prefix, options.search.languages.task_prefix, .writers = kTranslation,
+                       .help = "Stands before each source, for a model of several tasks: 'summarize: '",
+                       .page = "Its pieces, before those of the source. T5 needs one.")
 HEADSCOPE_SEARCH_OPTION(int, n_best, 1, .least = 1, .most = SearchOptions::kMaxBeam, .writers = kLeftToRight,
                         .of_model = false, .explored = false,
                         .help = "Write this many outputs of each line, best first", .page = "At most `beam`.")

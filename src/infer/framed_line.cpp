@@ -1,7 +1,9 @@
 #include "infer/framed_line.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,6 +22,16 @@ bool lines_choose_target(const ModelDirectory& model) {
     return model.source_tokenizer->piece(id) == fmt::format(">>{}<<", name);
 }
 
+// The frame with the pieces of the task's prefix before those of a source.
+Frame framed(const ModelDirectory& model, const Languages& chosen) {
+    Frame frame = frame_of(model.config, chosen);
+    if (!chosen.task_prefix.empty()) {
+        const std::vector<std::int32_t> ids = model.source_tokenizer->encode(chosen.task_prefix);
+        frame.source_begin.insert(frame.source_begin.end(), ids.begin(), ids.end());
+    }
+    return frame;
+}
+
 }  // namespace
 
 FramedLine frame_line(const ModelDirectory& model, const Languages& languages, std::string_view line) {
@@ -32,7 +44,7 @@ FramedLine frame_line(const ModelDirectory& model, const Languages& languages, s
             line = text.substr(end + 2);
         }
     }
-    return {frame_of(model.config, chosen), line};
+    return {framed(model, chosen), line};
 }
 
 Frame any_frame(const ModelDirectory& model, const Languages& languages) {
@@ -40,7 +52,7 @@ Frame any_frame(const ModelDirectory& model, const Languages& languages) {
     if (chosen.target.empty() && lines_choose_target(model)) {
         chosen.target = model.config.frame.languages.begin()->first;
     }
-    return frame_of(model.config, chosen);
+    return framed(model, chosen);
 }
 
 }  // namespace headscope

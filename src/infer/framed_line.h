@@ -14,7 +14,8 @@ struct FramedLine {
 };
 
 // A line may begin with the token of its target language, if the model writes it as ">>deu<<" (OPUS-MT). It wins over
-// the chosen language and is no part of the text. Error for a language that is missing or unknown.
+// the chosen language and is no part of the text. A task's prefix stands at the end of Frame::source_begin. Error for a
+// language that is missing or unknown.
 FramedLine frame_line(const ModelDirectory& model, const Languages& languages, std::string_view line);
 
 // The frame of some line: of all lines, but for their target languages. Error if there is none, so that one message can

@@ -11,9 +11,11 @@
 
 namespace headscope {
 
-// The languages of a text and its translation: keys of ModelConfig::languages, "" if not chosen.
+// The languages of a text and its translation, keys of ModelConfig::languages, "" if not chosen; and what tells a model
+// of several tasks which one a text is for, such as T5's "summarize: ": its pieces stand before those of the text.
 struct Languages {
     std::string source = {}, target = {};
+    std::string task_prefix = {};
     bool operator==(const Languages&) const = default;
 };
 

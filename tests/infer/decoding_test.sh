@@ -145,6 +145,32 @@ speak --alignments --target-language deu
 expect "alignments do not count the beginning" json '.translation == "" or ([.alignment[][1]] | max) < (.tokens | length)'
 run translate --model "$model" --target-language deu input.txt
 expect "other models take no language" refused "takes no target language"
+printf '3 1 7 4\n\n3 2 0\n3 9\n' >prefixed.txt
+translate --scores prefixed.txt
+cp out whole
+translate --scores --task-prefix '3 ' input.txt
+expect "a task prefix stands before each source" eval 'cmp -s <(sed 2d out) <(sed 2d whole)'
+expect "an empty line stays empty" line_is 2 $'0.0000\t'
+run tokenize --model "$model" --frame --task-prefix '3 ' --text '9'
+cp out framed
+run tokenize --model "$model" --frame --text '3 9'
+expect "its pieces are those of the text" same out framed
+cp -r "$model" prefixing
+printf '{"task_prefix": "3 "}\n' >prefixing/decoding.json
+run translate --model prefixing --max-extra 8 --scores input.txt
+expect "decoding.json may have one" eval 'cmp -s <(sed 2d out) <(sed 2d whole)'
+run attention --model "$model" --task-prefix '3 ' --text '9' --target '7' --kind encoder --json
+expect "attention shows it" eval 'jq -e ".keys | length == 3" out >kept'
+run compare --model "$model" --task-prefix '3 ' --text '9' --with cpu:oracle
+expect "devices are compared with it" ended_with 0
+printf '9\t7\n' >nine.tsv
+printf '3 9\t7\n' >three.tsv
+run score --model "$model" --tsv three.tsv
+cp out scored
+run score --model "$model" --task-prefix '3 ' --tsv nine.tsv
+expect "and pairs are scored with it" same out scored
+run evaluate --model "$model" --task-prefix '3 ' --tsv nine.tsv --json
+expect "and evaluated" eval 'jq -e ".target_tokens > 0" out >kept'
 printf '7\tseven\n' >seven.tsv
 run score --model lingual --source-language deu --target-language fra --tsv seven.tsv
 expect "score takes languages" lines 1

@@ -301,7 +301,7 @@ void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
         ->excludes(input)
         ->excludes(text);
     command->add_option("--limit", options->limit, "Only the first N sentences; 0: all")->check(whole_number(0));
-    add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
+    add_decoding_flags(*command, options->choices, {"source_language", "target_language", "task_prefix"});
     common.add_model(*command);
     CLI::Option* device = common.add_device(*command);
     command->option_defaults()->group("Device");

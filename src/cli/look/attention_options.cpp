@@ -99,7 +99,7 @@ void add_record_options(CLI::App& command, AttentionOptions& options) {
         ->capture_default_str();
     command.add_option("--pads", options.request.pads, "Append this many pads to the source, as in Figure 3")
         ->check(whole_number(0, 64));
-    add_decoding_flags(command, options.request.choices, {"beam", "source_language", "target_language"});
+    add_decoding_flags(command, options.request.choices, {"beam", "source_language", "target_language", "task_prefix"});
     options.common.add_model(command);
     options.common.add_device(command);
     options.common.add_precision(command);

@@ -251,7 +251,7 @@ void add_tokenize_command(CLI::App& app, const OpenOptions& open_options) {
         ->type_name("FILE")
         ->check(not_empty)
         ->needs(tokenizer);
-    add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
+    add_decoding_flags(*command, options->choices, {"source_language", "target_language", "task_prefix"});
     add_outputs(*command, *options);
     command->callback([options] { tokenize(*options); });
 }

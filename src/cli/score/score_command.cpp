@@ -239,7 +239,7 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
         ->excludes("--target")
         ->excludes("--text");
     add_response_template(*command, options->responses.chat)->needs("--responses");
-    add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
+    add_decoding_flags(*command, options->choices, {"source_language", "target_language", "task_prefix"});
     common.add_models(*command);
     common.add_device_list(*command);
     common.add_precision(*command);
@@ -252,7 +252,7 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
     command->option_defaults()->group("Output");
     command->add_flag("--stats", options->stats, "Print the totals of all pairs on standard error")
         ->excludes("--responses");
-    for (const char* language : {"--source-language", "--target-language"}) {
+    for (const char* language : {"--source-language", "--target-language", "--task-prefix"}) {
         command->get_option(language)->excludes("--responses");
     }
     command->callback([options] {
