@@ -39,6 +39,7 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options);
 void add_attention_command(CLI::App& app, const OpenOptions& open_options);
 // These get the process's command line, to pass it on or to record it in results.
 void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
+void add_calibrate_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
 void add_conform_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
 void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
 void add_view_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);

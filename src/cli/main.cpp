@@ -31,6 +31,7 @@ void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int
     add_classify_command(app, open_options);
     add_answer_command(app, open_options);
     add_evaluate_command(app, open_options, count, words);
+    add_calibrate_command(app, open_options, count, words);
     add_train_command(app, open_options, count, words);
     add_experiment_command(app, open_options);
     add_sweep_command(app, open_options);

@@ -44,15 +44,14 @@ void ForcedReferences::add(const ForcedPairs& pairs) {
 
 ForcedPairs force_pairs(Context& ctx, const LoadedModel& translator, std::span<const std::string> sources,
                         std::span<const std::string> references, const Languages& languages,
-                        std::int64_t batch_tokens) {
+                        const ForcedLimits& limits) {
     std::vector<Example> pairs;
     for (std::size_t i = 0; i < sources.size(); ++i) {
         if (auto pair = encode_pair(translator, sources[i], references[i], languages)) {
             pairs.push_back(std::move(*pair));
         }
     }
-    return {.targets = force_targets(ctx, translator.models(), pairs, {.batch_tokens = batch_tokens},
-                                     any_frame(translator.model(), languages)),
+    return {.targets = force_targets(ctx, translator.models(), pairs, limits, any_frame(translator.model(), languages)),
             .left_out = sources.size() - pairs.size()};
 }
 
@@ -69,7 +68,7 @@ ForcedReferences force_references(Backend& backend, const LoadedModel& translato
             const std::size_t some = std::min(kPairsAtOnce, sources.size() - first);
             result.add(force_pairs(ctx, translator, std::span(sources).subspan(first, some),
                                    std::span(reference).subspan(first, some), options.search.languages,
-                                   options.batch_tokens));
+                                   {.batch_tokens = options.batch_tokens}));
         }
     }
     return result;

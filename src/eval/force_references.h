@@ -28,7 +28,8 @@ struct ForcedReferences {
 
 // Scores every source with its reference.
 ForcedPairs force_pairs(Context& ctx, const LoadedModel& translator, std::span<const std::string> sources,
-                        std::span<const std::string> references, const Languages& languages, std::int64_t batch_tokens);
+                        std::span<const std::string> references, const Languages& languages,
+                        const ForcedLimits& limits);
 
 // Scores every source with each of its references, references[r][s], a few thousand pairs at a time.
 ForcedReferences force_references(Backend& backend, const LoadedModel& translator,

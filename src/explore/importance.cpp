@@ -74,7 +74,7 @@ private:
         const Tensor all = backend_.empty({count}, backend_.full_dtype());
         for (std::int64_t i = 0; i < count; ++i) {
             const LossSums sums = model_.token_loss(ctx_, hidden.narrow(0, i, 1), {.classes = target_out_},
-                                                    {.epsilon = 0.0F, .suppress = true});
+                                                    {.epsilon = 0.0F, .as_used = true});
             backend_.run(Copy{.x = sums.nll, .out = all.narrow(0, i, 1)});
         }
         std::vector<double> results = to_host<double>(backend_, all);

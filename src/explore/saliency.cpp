@@ -80,7 +80,7 @@ public:
         for (const Gather& cluster : gather_clusters(predicted, model_.config().output.adaptive.cutoffs)) {
             batch.adaptive.push_back(upload(backend_, cluster));
         }
-        model_.loss(ctx, batch, {.epsilon = 0.0F, .suppress = true});
+        model_.loss(ctx, batch, {.epsilon = 0.0F, .as_used = true});
         const bool reads_source = traits(model_.config().architecture).reads_source;
         const bool decodes = has_decoder(model_.config());
         if (reads_source) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "backend/ops/elementwise.h"
 #include "backend/ops/loss.h"
 #include "backend/ops/search.h"
 #include "data/batch.h"
@@ -32,15 +33,20 @@ Var states_of(Context& ctx, const Model& model, const DeviceBatch& batch) {
     return model.predicted_states(ctx, batch).reshape({rows, model.config().d_model});
 }
 
-// Logits of rows [first, first + some): [some, vocabulary].
-Tensor logits_of(Context& ctx, const Model& model, const Var& states, std::int64_t first, std::int64_t some) {
+// Logits of rows [first, first + some): [some, vocabulary], divided by the temperature.
+Tensor logits_of(Context& ctx, const Model& model, const Var& states, std::int64_t first, std::int64_t some,
+                 double temperature) {
     const Var chunk = states.narrow(0, first, some).reshape({1, some, model.config().d_model});
-    return model.logits(ctx, chunk).value().reshape({some, model.config().target_vocabulary});
+    const Tensor logits = model.logits(ctx, chunk).value().reshape({some, model.config().target_vocabulary});
+    if (temperature != 1.0) {
+        ctx.backend.run(AddScaled{.a = logits, .out = logits, .alpha = static_cast<float>(1.0 / temperature)});
+    }
+    return logits;
 }
 
 // Computed on the device, with the logits of a few rows at a time.
-ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBatch& batch, std::int64_t logit_rows,
-                                std::int64_t k) {
+ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBatch& batch, const ForcedLimits& limits,
+                                std::int64_t logit_rows, std::int64_t k) {
     Backend& backend = ctx.backend;
     const Var states = states_of(ctx, model, batch);
     const std::int64_t rows = batch.predicted.classes.elements();
@@ -50,7 +56,7 @@ ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBa
     const Tensor tokens = backend.empty({rows, k}, DType::I32);
     for (std::int64_t first = 0; first < rows; first += logit_rows) {
         const std::int64_t some = std::min(logit_rows, rows - first);
-        const Tensor logits = logits_of(ctx, model, states, first, some);
+        const Tensor logits = logits_of(ctx, model, states, first, some, limits.temperature);
         backend.run(SmoothedCrossEntropy{.logits = logits,
                                          .targets = targets.narrow(0, first, some),
                                          .loss = backend.empty({some}, backend.full_dtype()),
@@ -76,7 +82,8 @@ std::vector<std::int32_t> likeliest_of(std::span<const double> chances, std::int
 
 // The same for an ensemble.
 ForcedPositions score_positions(Context& ctx, const std::vector<const Model*>& models, const DeviceBatch& batch,
-                                const std::vector<std::int32_t>& targets, std::int64_t logit_rows, std::int64_t k) {
+                                const std::vector<std::int32_t>& targets, const ForcedLimits& limits,
+                                std::int64_t logit_rows, std::int64_t k) {
     const auto rows = static_cast<std::int64_t>(targets.size());
     std::vector<Var> states;
     std::transform(models.begin(), models.end(), std::back_inserter(states),
@@ -88,7 +95,7 @@ ForcedPositions score_positions(Context& ctx, const std::vector<const Model*>& m
         std::vector<double> mean(static_cast<std::size_t>(some) * classes);
         for (std::size_t i = 0; i < models.size(); ++i) {
             std::vector<double> logits =
-                to_host<double>(ctx.backend, logits_of(ctx, *models[i], states[i], first, some));
+                to_host<double>(ctx.backend, logits_of(ctx, *models[i], states[i], first, some, limits.temperature));
             for (std::size_t row = 0; row < static_cast<std::size_t>(some); ++row) {
                 log_softmax(std::span(logits).subspan(row * classes, classes));
             }
@@ -192,8 +199,9 @@ void ForcedTargets::force_at_once(std::span<const std::size_t> members, std::int
     const std::int64_t k =
         std::clamp<std::int64_t>(limits_.alternatives, 1, models_.front()->config().target_vocabulary);
     const ForcedPositions found =
-        models_.size() == 1 ? score_positions(ctx_, *models_.front(), on_device, logit_rows, k)
-                            : score_positions(ctx_, models_, on_device, batch.predicted.classes, logit_rows, k);
+        models_.size() == 1
+            ? score_positions(ctx_, *models_.front(), on_device, limits_, logit_rows, k)
+            : score_positions(ctx_, models_, on_device, batch.predicted.classes, limits_, logit_rows, k);
     auto tokens = with_targets(found, batch, static_cast<int>(std::min<std::int64_t>(k, limits_.alternatives)));
     for (std::size_t i = 0; i < members.size(); ++i) {
         results_[members[i]] = std::move(tokens[i]);

@@ -26,6 +26,7 @@ struct ForcedLimits {
     std::int64_t batch_tokens = 1024;  // padded tokens of the longer side; at least one pair
     std::int64_t logit_rows = 512;     // rows of logits, each as wide as the vocabulary
     int alternatives = 0;              // to list, at most SearchOptions::kMaxAlternatives
+    double temperature = 1.0;          // what the logits are divided by, beside the model's own temperature
 };
 
 // `frame` stands around the pairs. Returns for each pair its target's tokens and eos, or its labels, in the pairs'

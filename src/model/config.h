@@ -163,6 +163,7 @@ struct OutputConfig {
     bool scale = false;
     bool bias = false;
     OutputTransform transform = OutputTransform::None;
+    double temperature = 1.0;
     // Numbers that a score of a state has; 0: the model gives no scores.
     std::int64_t scores() const {
         return head == OutputHead::Classes  ? static_cast<std::int64_t>(labels.size())

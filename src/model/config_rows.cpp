@@ -392,6 +392,10 @@ ConfigFields<Config> text_fields() {
                      "a layer, the activation and a norm before the logits (BERT's head); `\"gelu\"`: with that "
                      "activation, whatever the feed-forward's is (RoBERTa)")
             .only_if(kNoBatchNorm),
+        number_field("output.temperature", at(&Config::output, &OutputConfig::temperature), 0.01, 100.0,
+                     "what the logits are divided by when the model is used (Guo et al., 2017), as `headscope "
+                     "calibrate` finds it; training ignores this")
+            .only_if(kFull),
 
         integer_field("frame.pad_id", at(&Config::frame, &FrameConfig::pad_id), -1, kMaxVocabulary - 1,
                       "the target's padding, which is never written; -1: none"),

@@ -24,9 +24,9 @@ struct LossOptions {
     float epsilon = 0.1F;
     Smoothing smoothing = Smoothing::AllClasses;
     Tensor prior = {};  // see SmoothedCrossEntropy; undefined: even
-    // FrameConfig::suppressed_ids have probability 0: not with the clusters of an adaptive output, nor with gradients
-    // of the output's bias.
-    bool suppress = false;
+    // As when the model is used: with OutputConfig::temperature, and FrameConfig::suppressed_ids have probability 0.
+    // Not with the clusters of an adaptive output, nor with gradients of the output's bias.
+    bool as_used = false;
     std::int64_t chunk_rows = 0;  // rows of logits computed at a time; 0: chosen for the device
     Tensor gradient_scale = {};   // [1] on the device, see SmoothedCrossEntropy; undefined: 1
 };

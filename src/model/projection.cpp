@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "backend/ops/bias.h"
+#include "backend/ops/elementwise.h"
 #include "backend/ops/loss.h"
 #include "model/output_loss.h"
 #include "support/check.h"
@@ -14,6 +15,7 @@ namespace headscope {
 Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table)
     : activation_(config.output.transform == OutputTransform::Gelu ? Activation::Gelu : config.feed_forward.activation),
       scale_(config.output.scale ? 1.0F / std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
+      coldness_(static_cast<float>(1.0 / config.output.temperature)),
       vocabulary_(config.target_vocabulary),
       suppressed_(config.frame.suppressed_ids) {
     const Scope scope = model.in("output").for_each(&MultiplyAdds::predicted_token);
@@ -64,35 +66,44 @@ void Projection::prepare(Backend& backend) const {
     }
 }
 
-Var Projection::suppressing_bias(Context& ctx) const {
-    if (suppressed_.empty()) {
+// The bias with the temperature and the suppressed tokens of a model that is used, not trained.
+Var Projection::used_bias(Context& ctx) const {
+    if (suppressed_.empty() && (coldness_ == 1.0F || !bias_.defined())) {
         return bias_;
     }
     HEADSCOPE_CHECK(!bias_.requires_grad() || ctx.tape == nullptr,
-                    "the output bias gets no gradient where tokens are suppressed");
+                    "the output bias gets no gradient where tokens are suppressed or a temperature counts");
     prepare(ctx.backend);
     if (!bias_.defined()) {
         return Var(*suppression_);
     }
-    const Shape row{1, 1, suppression_->elements()};
-    const Tensor sum = ctx.backend.empty(row, suppression_->dtype);
-    ctx.backend.run(BiasActivation{.x = bias_.value().reshape(row), .bias = *suppression_, .y = sum});
-    return Var(sum.reshape(suppression_->shape));
+    const Tensor& bias = bias_.value();
+    const Shape row{1, 1, bias.elements()};
+    const Tensor sum = ctx.backend.empty(row, bias.dtype);
+    ctx.backend.run(AddScaled{.a = bias.reshape(row), .out = sum, .alpha = coldness_});
+    if (!suppressed_.empty()) {
+        ctx.backend.run(BiasActivation{.x = sum, .bias = *suppression_, .y = sum});
+    }
+    return Var(sum.reshape(bias.shape));
 }
 
 Var Projection::logits(Context& ctx, const Var& hidden) const {
-    const Var all = adaptive_ ? adaptive_->logits(ctx, hidden) : linear(ctx, hidden, weight_, scale_);
-    return bias_activation(ctx, all, ctx.tape == nullptr ? suppressing_bias(ctx) : bias_, Activation::None);
+    const bool used = ctx.tape == nullptr;
+    const Var all =
+        adaptive_ ? adaptive_->logits(ctx, hidden) : linear(ctx, hidden, weight_, used ? scale_ * coldness_ : scale_);
+    return bias_activation(ctx, all, used ? used_bias(ctx) : bias_, Activation::None);
 }
 
 LossSums Projection::loss(Context& ctx, const Var& hidden, const DeviceGather& predicted, const LossOptions& options,
                           std::span<const DeviceGather> adaptive) const {
     if (!adaptive_) {
-        return output_loss(ctx, hidden, {weight_, options.suppress ? suppressing_bias(ctx) : bias_, scale_}, predicted,
-                           options);
+        const OutputLayerWeights layer = options.as_used
+                                             ? OutputLayerWeights{weight_, used_bias(ctx), scale_ * coldness_}
+                                             : OutputLayerWeights{weight_, bias_, scale_};
+        return output_loss(ctx, hidden, layer, predicted, options);
     }
     if (!adaptive.empty()) {
-        HEADSCOPE_CHECK(!options.suppress || suppressed_.empty(), "the loss of clusters counts suppressed tokens");
+        HEADSCOPE_CHECK(!options.as_used || suppressed_.empty(), "the loss of clusters counts suppressed tokens");
         return adaptive_->loss(ctx, hidden, adaptive, options);
     }
     // Of all words at once.

@@ -22,8 +22,8 @@ public:
 
     // Allocates what logits() reads beside the parameters, see Model::prepare().
     void prepare(Backend& backend) const;
-    // hidden [batch, length, d_model], transformed; result [batch, length, vocabulary]. Without a tape, those of
-    // ModelConfig::suppressed_ids are so low that their probabilities are 0.
+    // hidden [batch, length, d_model], transformed; result [batch, length, vocabulary]. Without a tape they are divided
+    // by OutputConfig::temperature, and those of FrameConfig::suppressed_ids are so low that their probabilities are 0.
     Var logits(Context& ctx, const Var& hidden) const;
 
     // hidden [batch, length, d_model], transformed, with a class for each state; `adaptive` the same for an
@@ -32,10 +32,11 @@ public:
                   std::span<const DeviceGather> adaptive) const;
 
 private:
-    Var suppressing_bias(Context& ctx) const;
+    Var used_bias(Context& ctx) const;
 
     Activation activation_;
     float scale_;                            // of the logits
+    float coldness_;                         // 1 / temperature: what they are multiplied by when the model is used
     Var transform_weight_, transform_bias_;  // [d_model, d_model], [d_model]; undefined without a transform
     std::optional<LayerNorm> norm_;
     std::optional<AdaptiveOutput> adaptive_;  // instead of the next two

@@ -27,7 +27,9 @@ void require_shape(const ModelDirectory& model, const ModelConfig& asked, const 
     // An output for scores may be added: it begins at 0.
     const bool adds_scores = model.config.output.head == OutputHead::Vocabulary;
     for (const auto& [key, value] : ours.items()) {
-        if (theirs.at(key) != value && !(adds_scores && is_of_scores(key))) {
+        const bool begins_anew = (adds_scores && is_of_scores(key)) ||
+                                 key == "output.temperature";  // which fitted the old weights
+        if (theirs.at(key) != value && !begins_anew) {
             throw Error(
                 fmt::format("'{}' has \"{}\" {}, but {} asks for {}: change \"model\" there, or start without --from",
                             model.path, key, theirs.at(key).dump(), config_file, value.dump()));
@@ -97,6 +99,7 @@ nlohmann::json config_from(nlohmann::json config, const std::string& directory, 
         config["model"].erase(key);
     }
     config["model"]["frame"].erase("mask_id");
+    config["model"]["output"].erase("temperature");
     config["tokenizer"] = {{"vocabulary", std::max(model.config.source_vocabulary, model.config.target_vocabulary)},
                            {"shared", shares_vocabulary(model)}};
     for (const auto& [key, chosen] :

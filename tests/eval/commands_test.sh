@@ -89,6 +89,45 @@ expect "is named" complains "sentence 1: "
 expect "counted" complains "1 of 6 sentences were not translated"
 expect "and not part of the perplexity" says "1 reference left out"
 
+# ------------------------------------------------------------------------------------------------ calibrate
+calibrate() { run calibrate --tsv data/test.tsv "$@"; }
+calibrate --model "$model"
+expect "calibrate prints a temperature" grep -qE '^temperature +1\.0000 +[0-9.]+$' out
+expect "and the calibration error before and after" grep -qE '^calibration error \(ECE\) +[0-9.]+ % +[0-9.]+ %$' out
+calibrate --model "$model" --json
+cp out fitted
+expect "the perplexity falls" holds '.after.perplexity < .before.perplexity and .before.temperature == 1 and .kept == null'
+expect "of as many pieces as evaluate has" [ "$(jq .tokens out)" -eq "$(jq .target_tokens alone)" ]
+expect "from the one that evaluate prints" [ "$(jq '.before.nll * 1e6 | round' out)" -eq "$(jq '.nll * 1e6 | round' alone)" ]
+expect "the likeliest piece stays" holds '.before.calibration.accuracy == .after.calibration.accuracy'
+calibrate --model "$model" --precision f32 --batch-tokens 32 --device cpu,cpu --json
+expect "two devices find the same" [ "$(jq '.after.temperature * 1e3 | round' out)" = "$(jq '.after.temperature * 1e3 | round' fitted)" ]
+cp -r trained kept
+calibrate --model kept --write
+expect "it can be kept" says "kept in 'kept/model/config.json'"
+expect "in the model" [ "$(jq .output.temperature kept/model/config.json)" = "$(jq .after.temperature fitted)" ]
+run evaluate --tsv data/test.tsv --model kept/model --max-extra 8 --greedy --json
+expect "which is then used" [ "$(jq '.nll * 1e4 | round' out)" -eq "$(jq '.after.nll * 1e4 | round' fitted)" ]
+cp out tempered
+run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --greedy --json
+expect "greedy outputs stay" [ "$(jq .bleu out)" = "$(jq .bleu tempered)" ]
+calibrate --model kept --json
+expect "again, it is found" holds '(.after.temperature / .before.temperature - 1 | fabs < 0.01) and .before.temperature != 1'
+calibrate --model "$model" --picture after.svg
+expect "what is left is drawn" grep -q '>Calibration of trained<' after.svg
+calibrate --model "$model" --picture after.txt
+expect "as a picture" misused "'after.txt' is no picture"
+calibrate --model "$(dirname "${BASH_SOURCE[0]}")/../import/models/hf-bart" --write
+expect "another program's model is imported first" misused "--write keeps the temperature in a model directory of headscope" "headscope import"
+run calibrate --model "$model"
+expect "data is needed" misused "nothing to calibrate with" "--tsv FILE"
+run calibrate --source source.txt --model "$model"
+expect "with references" misused "--reference"
+run calibrate --text source.txt --model "$model"
+expect "of the model's kind" misused "--text"
+run calibrate --source source.txt --reference reference.txt --limit 3 --model "$model" --json
+expect "two files work, too, or a part of them" holds '.tokens > 0 and .tokens < '"$(jq .tokens fitted)"
+
 # ------------------------------------------------------------------------------------------ several devices
 head -n 200 data/train.tsv >many.tsv
 expect "two devices share translations and references, and change no score" \
@@ -146,6 +185,11 @@ run evaluate --hypotheses theirs.txt --reference people.txt --reference others.t
 expect "there may be several references" says "nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp"
 expect "of which any may match" says "exact match 1 of 2 sentences"
 printf 'A man runs.\nTwo dogs play in the snow.\n' >english.txt
+printf 'A man running.\nTwo dogs played in snow.\n' >played.txt
+run evaluate --hypotheses played.txt --reference english.txt --json
+expect "ROUGE counts words" holds '.rouge | (.rouge1.f1 * 100 | round) == 6970 and .signature == "nrefs:1|stem:no"'
+run evaluate --hypotheses played.txt --reference english.txt --stem --json
+expect "or their stems" holds '.rouge | (.rougeL.recall * 100 | round) == 9167 and .signature == "nrefs:1|stem:porter"'
 run evaluate --hypotheses theirs.txt --source english.txt --reference people.txt --by-length
 expect "scores by length have a table" grep -qE '^source words +sentences +BLEU +chrF2 +exact$' out
 expect "with a line for the lengths that occur" [ "$(sed -n '/^source words/,$p' out | wc -l)" -eq 3 ]
@@ -185,11 +229,6 @@ run evaluate --hypotheses gap.txt --tsv gap.tsv
 expect "translations are not compared with a TSV with an empty line" refused "1 of the lines of 'gap.tsv'" "'gap.txt'"
 run evaluate --tsv gap.tsv --model "$model" --max-extra 8
 expect "which is skipped otherwise" same out scored
-printf 'A man running.\nTwo dogs played in snow.\n' >played.txt
-run evaluate --hypotheses played.txt --reference english.txt --json
-expect "ROUGE counts words" holds '.rouge | (.rouge1.f1 * 100 | round) == 6970 and .signature == "nrefs:1|stem:no"'
-run evaluate --hypotheses played.txt --reference english.txt --stem --json
-expect "or their stems" holds '.rouge | (.rougeL.recall * 100 | round) == 9167 and .signature == "nrefs:1|stem:porter"'
 expect "with a report" complains "'gap.tsv': 1 line left out"
 run evaluate --tsv gap.tsv --model "$model" --max-extra 8 --json
 expect "nor in JSON" holds '.lines_left_out == 1 and .left_out == 0'

@@ -174,6 +174,8 @@ expect "and evaluated" eval 'jq -e ".target_tokens > 0" out >kept'
 printf '7\tseven\n' >seven.tsv
 run score --model lingual --source-language deu --target-language fra --tsv seven.tsv
 expect "score takes languages" lines 1
+run calibrate --model lingual --source-language deu --target-language fra --task-prefix '3 ' --tsv seven.tsv
+expect "so does calibrate" eval 'ended_with 0 && grep -q "^temperature " out'
 cp out score
 run score --model lingual --source-language deu --tsv seven.tsv
 expect "and the model's default" not same out score

@@ -59,6 +59,11 @@ for task in causal masked; do
     expect "and the lines that a $task model scores" shares smoothed_cross_entropy score --model $task --text many.txt --batch-tokens 8
 done
 
+for task in causal masked span; do
+    run calibrate --model $task --device cpu --text text.txt --documents line --json
+    expect "a $task model is calibrated with a text" holds 'all(.after.nll <= .before.nll + 1e-9 and .tokens > 0)'
+done
+
 # The bundled models, which are the defaults.
 echo 'The children were playing in the park.' >park.txt
 run score --text park.txt

@@ -175,3 +175,42 @@ TEST_CASE("a pair longer than the model's maximum is a caller's error", "[teache
     const std::vector<Example> pairs{{std::vector<std::int32_t>(64, 5), {6}}};
     CHECK_THROWS_AS(force_targets(ctx, {&model.transformer}, pairs), CheckFailure);
 }
+
+TEST_CASE("a temperature divides the logits before the softmax", "[teacher_forced]") {
+    constexpr double kTemperature = 1.7;
+    for (const std::string& id : conformance::devices_under_test()) {
+        CAPTURE(id);
+        const auto backend = open_device(id, environment_options());
+        ModelConfig config = tiny_config();
+        config.output.bias = true;
+        const TinyModel plain(*backend, config);
+        config.output.temperature = kTemperature;
+        const TinyModel tempered(*backend, config);
+        const std::vector<Example> pairs = random_pairs(5, 9);
+        Context ctx{.backend = *backend};
+        const ForcedLimits limits{.temperature = kTemperature};
+        const auto found = force_targets(ctx, {&plain.transformer}, pairs, limits);
+        const auto same_model = force_targets(ctx, {&tempered.transformer}, pairs);
+        const auto ensemble = force_targets(ctx, {&plain.transformer, &plain.transformer}, pairs, limits);
+        const auto unchanged = force_targets(ctx, {&plain.transformer}, pairs);
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            std::vector<std::int32_t> source = pairs[i].source;
+            source.push_back(config.frame.eos_id);
+            for (std::size_t at = 0; at < found[i].size(); ++at) {
+                const std::vector<std::int32_t> before(pairs[i].target.begin(),
+                                                       pairs[i].target.begin() + static_cast<std::ptrdiff_t>(at));
+                const std::int32_t next = at < pairs[i].target.size() ? pairs[i].target[at] : config.frame.eos_id;
+                const auto all = next_log_probabilities(ctx, plain.transformer, source, before);
+                double sum = 0.0;
+                for (const double one : all) {
+                    sum += std::exp(one / kTemperature);
+                }
+                const double expected = all[static_cast<std::size_t>(next)] / kTemperature - std::log(sum);
+                CHECK(found[i][at].log_probability == Approx(expected).margin(1e-4));
+                CHECK(same_model[i][at].log_probability == Approx(expected).margin(1e-4));
+                CHECK(ensemble[i][at].log_probability == Approx(expected).margin(1e-4));
+                CHECK(found[i][at].likeliest == unchanged[i][at].likeliest);
+            }
+        }
+    }
+}

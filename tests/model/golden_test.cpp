@@ -87,9 +87,9 @@ bool is_cancelled_in_part(const ModelConfig& config, const std::string& name) {
 
 class Golden {
 public:
-    Golden(const std::string& name, const std::string& device)
+    Golden(const std::string& name, const std::string& device, double temperature = 1.0)
         : file_(SafeTensorsFile::open(checkout_file("tests/golden/" + name + ".safetensors"))),
-          model_(parse_model_config(nlohmann::json::parse(file_.metadata().at("config")), name), device) {
+          model_(config(name, temperature), device) {
         options_.epsilon = std::stof(file_.metadata().at("epsilon"));
         options_.smoothing =
             file_.metadata().at("smoothing") == "all" ? Smoothing::AllClasses : Smoothing::OtherClasses;
@@ -136,7 +136,10 @@ public:
     void check_forward(const Bounds& bounds) {
         Context ctx{*model_.backend};
         const Var hidden = model_.model->states(ctx, batch_);
-        const std::vector<double> logits = model_.host(model_.model->logits(ctx, hidden).value());
+        std::vector<double> logits = model_.host(model_.model->logits(ctx, hidden).value());
+        for (double& logit : logits) {
+            logit *= model_.config.output.temperature;
+        }
         CHECK(error_of_norm(logits, expected("logits")) < bounds.forward);
         const LossSums sums = model_.model->loss(ctx, batch_, options_);
         CHECK(error_of_norm(model_.host(sums.loss), expected("loss")) < bounds.forward);
@@ -185,6 +188,11 @@ public:
     }
 
 private:
+    ModelConfig config(const std::string& name, double temperature) const {
+        ModelConfig config = parse_model_config(nlohmann::json::parse(file_.metadata().at("config")), name);
+        config.output.temperature = temperature;
+        return config;
+    }
     static std::string query_of(std::string name) { return name.replace(name.rfind(".k.bias"), 7, ".q.bias"); }
     std::vector<double> expected(const std::string& name) { return read<double>(file_, name, DType::F64); }
     std::vector<std::int32_t> ids(const std::string& name) { return read<std::int32_t>(file_, name, DType::I32); }
@@ -234,6 +242,18 @@ TEST_CASE("single precision stays near PyTorch in float64 on every device") {
     for (const std::string& device : conformance::devices_under_test()) {
         for (const std::string& name : kCases) {
             check_all(name, device, kSingle);
+        }
+    }
+}
+
+TEST_CASE("a temperature divides the logits of PyTorch, and training ignores it") {
+    for (const char* name : {"untied", "masked", "t5"}) {  // with a bias, with a layer before, with scaled states
+        INFO(name);
+        Golden oracle(name, "cpu:oracle", 2.0);
+        oracle.check_forward(kOracle);
+        oracle.check_gradients(kOracle);
+        for (const std::string& device : conformance::devices_under_test()) {
+            Golden(name, device, 0.5).check_forward(kSingle);
         }
     }
 }

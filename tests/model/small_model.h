@@ -116,6 +116,10 @@ inline std::vector<NamedConfig> varied_configs() {
         c.positions.kind = Positions::Learned;
         c.embedding.norm = EmbeddingNorm::First;
     });
+    vary("a temperature, a bias of the logits", [](ModelConfig& c) {
+        c.output.temperature = 1.5;
+        c.output.bias = true;
+    });
     vary("gelu by tanh", [](ModelConfig& c) { c.feed_forward.activation = Activation::GeluTanh; });
     vary("attention biases, d_v below d_k, more decoder", [](ModelConfig& c) {
         c.attention.bias = true;

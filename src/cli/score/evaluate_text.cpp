@@ -45,12 +45,12 @@ struct TextPart {
 // Cuts a text into parts for the devices. Long documents have several.
 class TextParts {
 public:
-    TextParts(EncodedDocuments& input, const OpenModel& model, std::int64_t batch_tokens)
+    TextParts(EncodedDocuments& input, const OpenModel& model, const ForcedLimits& limits)
         : input_(input),
           config_(model.directory().config),
           longest_(model.longest()),
           vocabulary_(text_vocabulary(*model.directory().target_tokenizer)),
-          limits_{.batch_tokens = batch_tokens} {}
+          limits_(limits) {}
 
     std::optional<TextPart> next() {
         if (some_ == nullptr && !read()) {
@@ -116,20 +116,10 @@ private:
 
 }  // namespace
 
-void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::int64_t batch_tokens,
-                   const std::string& calibration, const ResultOrigin& origin) {
-    const std::vector<std::string> models = common.find_models();
-    InputFiles inputs(common.open.settings);
-    inputs.add({text.file});
-    inputs.add(models);
-    inputs.refuse("-");
-    inputs.refuse(calibration);
-    require_files_of_family(models.front(), text.file, true);
-    OpenedEngine opened(common, models, log_of_command);
+TextEvaluation force_documents(OpenedEngine& opened, const EvaluatedText& text, const ForcedLimits& limits) {
     const ModelDirectory& model = opened.directory();
-    const bool first_given = first_is_given(model.config);
-    EncodedDocuments input(text.file, text.form, model.target_tokenizer, first_given);
-    TextParts parts(input, *opened.model, batch_tokens);
+    EncodedDocuments input(text.file, text.form, model.target_tokenizer, first_is_given(model.config));
+    TextParts parts(input, *opened.model, limits);
     TextEvaluation evaluation;
     ProgressMeter progress("document");
     ask_in_order(
@@ -144,6 +134,21 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
     if (evaluation.documents == 0) {
         throw Error(input.name() + " has no document to evaluate");
     }
+    return evaluation;
+}
+
+void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::int64_t batch_tokens,
+                   const std::string& calibration, const ResultOrigin& origin) {
+    const std::vector<std::string> models = common.find_models();
+    InputFiles inputs(common.open.settings);
+    inputs.add({text.file});
+    inputs.add(models);
+    inputs.refuse("-");
+    inputs.refuse(calibration);
+    require_files_of_family(models.front(), text.file, true);
+    OpenedEngine opened(common, models, log_of_command);
+    const ModelDirectory& model = opened.directory();
+    const TextEvaluation evaluation = force_documents(opened, text, {.batch_tokens = batch_tokens});
     opened.tell_idle();
     if (!calibration.empty()) {
         write_calibration(evaluation.statistics, models, calibration);
@@ -151,7 +156,7 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
     const EvaluatedBy by{models, opened.engine.devices(), common.precision};
     write_output(common.json ? text_evaluation_json(evaluation, model.config.architecture, origin, by)
                              : text_evaluation_table(evaluation, model.config.architecture));
-    if (first_given) {
+    if (first_is_given(model.config)) {
         log_line("headscope: " + first_given_note("document") + ": its bytes and its word are left out");
     }
     if (evaluation.unknown > 0) {

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/opened_engine.h"
 #include "cli/result_origin.h"
 #include "data/document_reader.h"
+#include "eval/text_evaluation.h"
 #include "options/common_options.h"
 
 namespace headscope {
@@ -14,6 +16,9 @@ struct EvaluatedText {
     std::string file;
     DocumentForm form = DocumentForm::Line;
 };
+
+// How well a language model predicts a text. Error if it has no document.
+TextEvaluation force_documents(OpenedEngine& opened, const EvaluatedText& text, const ForcedLimits& limits);
 
 // Prints how well a language model predicts a text.
 // `calibration`: a picture to write, or "".

@@ -46,6 +46,8 @@ std::string forced_lines(const ForcedReferences& forced) {
     return text;
 }
 
+}  // namespace
+
 Json calibration_json(const ForcedStatistics& of) {
     Json bins = Json::array();
     for (std::size_t i = 0; i < kCalibrationBins; ++i) {
@@ -65,6 +67,8 @@ Json calibration_json(const ForcedStatistics& of) {
             {"bins", std::move(bins)}};
 }
 
+namespace {
+
 Json forced_json(const ForcedReferences& forced) {
     const ForcedStatistics& of = forced.statistics;
     return {{"target_tokens", of.tokens()},
@@ -74,10 +78,6 @@ Json forced_json(const ForcedReferences& forced) {
             {"calibration", calibration_json(of)}};
 }
 
-Json scores_json(const Scores& scores) {
-    return {{"sentences", scores.sentences},
-            {"bleu", scores.bleu.score},
-            {"signature", scores.bleu.signature()},
 Json rouge_json(const RougeScore& rouge) {
     const auto mean = [](const RougeMean& of) {
         return Json{{"precision", of.precision}, {"recall", of.recall}, {"f1", of.f1}};
@@ -88,17 +88,23 @@ Json rouge_json(const RougeScore& rouge) {
             {"signature", rouge.signature()}};
 }
 
+Json scores_json(const Scores& scores) {
+    return {{"sentences", scores.sentences},
+            {"bleu", scores.bleu.score},
+            {"signature", scores.bleu.signature()},
             {"precisions", scores.bleu.precisions},
             {"brevity_penalty", scores.bleu.brevity_penalty},
             {"hypothesis_tokens", scores.bleu.system_length},
             {"reference_tokens", scores.bleu.reference_length},
             {"chrf", scores.chrf.score},
             {"chrf_signature", scores.chrf.signature()},
+            {"rouge", rouge_json(scores.rouge)},
             {"exact_matches", scores.exact_matches}};
 }
 
+}  // namespace
+
 Json evaluated_by_json(const EvaluatedBy& by) {
-            {"rouge", rouge_json(scores.rouge)},
     Json json{{"directories", by.models}};
     if (by.devices.size() == 1) {
         json["device"] = to_json(by.devices.front().info);
@@ -110,6 +116,8 @@ Json evaluated_by_json(const EvaluatedBy& by) {
     json["precision"] = name_of(by.precision);
     return json;
 }
+
+namespace {
 
 Json translated_by_json(const TranslatedBy& by) {
     Json json = evaluated_by_json(by.by);

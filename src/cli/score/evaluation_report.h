@@ -31,6 +31,10 @@ struct TranslatedBy {
     Generation generation = Generation::LeftToRight;
 };
 
+// The bins of a calibration with its error, and who evaluated: parts of the objects below.
+nlohmann::ordered_json calibration_json(const ForcedStatistics& of);
+nlohmann::ordered_json evaluated_by_json(const EvaluatedBy& by);
+
 std::string evaluation_table(const Evaluation& evaluation);
 // One object with a newline: the scores, and what is needed to reproduce them.
 std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& origin,

@@ -14,7 +14,7 @@ namespace headscope {
 
 ForcedReferences score_references(OpenedEngine& opened, const std::vector<std::string>& sources,
                                   const std::vector<std::vector<std::string>>& references,
-                                  const DecodingOptions& options) {
+                                  const DecodingOptions& options, double temperature) {
     struct Part {
         std::span<const std::string> sources, references;
         std::int64_t tokens = 0;
@@ -42,13 +42,14 @@ ForcedReferences score_references(OpenedEngine& opened, const std::vector<std::s
                     size.tokens()};
     };
     const auto request_of = [&](const Part& part) {
-        return RunRequest<ForcedPairs>{.run =
-                                           [&](const Place& place) {
-                                               Context ctx{.backend = place.backend, .compute = place.compute};
-                                               return force_pairs(ctx, place.model, part.sources, part.references,
-                                                                  options.search.languages, options.batch_tokens);
-                                           },
-                                       .tokens = part.tokens};
+        return RunRequest<ForcedPairs>{
+            .run =
+                [&](const Place& place) {
+                    Context ctx{.backend = place.backend, .compute = place.compute};
+                    return force_pairs(ctx, place.model, part.sources, part.references, options.search.languages,
+                                       {.batch_tokens = options.batch_tokens, .temperature = temperature});
+                },
+            .tokens = part.tokens};
     };
     ask_in_order(opened.engine, opened.model, next, request_of, [&](const Part& part, const ForcedPairs& pairs) {
         forced.add(pairs);
