@@ -25,11 +25,6 @@ Example pieces_of(const TextResult& part, const Translation& translation, const 
             .source_begin = {from.begin(), begin}};
 }
 
-// The sentences of a line that was split, or the line itself.
-std::span<const TextResult> parts_of(const StreamedLine& line) {
-    return line.sentence.parts.empty() ? std::span(&line.sentence, 1) : std::span(line.sentence.parts);
-}
-
 std::vector<std::int64_t> numbered_from(std::int64_t first, std::size_t count) {
     std::vector<std::int64_t> units(count);
     std::iota(units.begin(), units.end(), first);
@@ -65,7 +60,7 @@ std::vector<std::vector<std::int64_t>> source_units(const Tokenizer& tokenizer, 
                                                     bool by_piece) {
     Side side(tokenizer, *line.source, by_piece);
     std::vector<std::vector<std::int64_t>> units;
-    for (const TextResult& part : parts_of(line)) {
+    for (const TextResult& part : sentences_of(line.sentence)) {
         const std::string_view text =
             std::string_view(*line.source).substr(part.span.begin, part.span.end - part.span.begin);
         units.push_back(side.units(tokenizer.encoded_spans(text), part.span.begin));
@@ -82,7 +77,7 @@ std::vector<std::vector<Alignment>> align_lines(Context& ctx, const LoadedModel&
     std::vector<Example> pairs;
     for (const StreamedLine& line : lines) {
         for (std::size_t rank = 0; rank < line.sentence.n_best.size(); ++rank) {
-            for (const TextResult& part : parts_of(line)) {
+            for (const TextResult& part : sentences_of(line.sentence)) {
                 pairs.push_back(pieces_of(part, part.n_best[rank], options.frame));
             }
         }
@@ -99,7 +94,7 @@ std::vector<std::vector<Alignment>> align_lines(Context& ctx, const LoadedModel&
         for (std::size_t rank = 0; rank < line.sentence.n_best.size(); ++rank) {
             Alignment& alignment = alignments.back().emplace_back();
             Side target(*model.target_tokenizer, line.sentence.n_best[rank].text, options.pieces);
-            const std::span<const TextResult> parts = parts_of(line);
+            const std::span<const TextResult> parts = sentences_of(line.sentence);
             for (std::size_t part = 0; part < parts.size(); ++part, ++next) {
                 const Alignment links =
                     link_units(weights[next], sources[part],

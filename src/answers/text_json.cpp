@@ -1,6 +1,7 @@
 #include "answers/text_json.h"
 
 #include <cstddef>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -22,12 +23,38 @@ Json pieces_of(const Tokenizer& tokenizer, const Translation& translation) {
     return pieces;
 }
 
+// How sure the model is of an output of a line. False if its text is left out.
+bool put_confidence(Json& json, const TextResult& line, std::size_t rank, const UnsureRule& unsure) {
+    const std::optional<double> confidence = confidence_of(line, rank);
+    json["confidence"] = confidence ? Json(*confidence) : Json();
+    const bool doubted = unsure.holds(confidence);
+    if (doubted) {
+        json["unsure"] = true;
+    }
+    return !doubted || !unsure.leaves_out;
+}
+
+Json words_json(const Tokenizer& tokenizer, const TextResult& line, std::size_t rank) {
+    Json words = Json::array();
+    for (const WordProbability& word : word_probabilities(tokenizer, line, rank)) {
+        words.push_back(to_json(word));
+    }
+    return words;
+}
+
 // The fields of a translation, for the line itself and for each entry of an n-best list.
-void put(Json& json, const Tokenizer& tokenizer, const Translation& translation, const Alignment* alignment) {
+void put(Json& json, const Tokenizer& tokenizer, const TextResult& line, std::size_t rank, const Alignment* alignment,
+         const UnsureRule& unsure) {
+    const Translation& translation = line.n_best[rank];
     json["translation"] = translation.text;
     json["score"] = translation.score;
     json["log_probability"] = translation.log_probability;
+    if (!put_confidence(json, line, rank, unsure)) {
+        json["translation"] = nullptr;
+        return;
+    }
     json["tokens"] = pieces_of(tokenizer, translation);
+    json["words"] = words_json(tokenizer, line, rank);
     if (translation.end == EndReason::Limit) {
         json["cut"] = true;
     }
@@ -36,22 +63,28 @@ void put(Json& json, const Tokenizer& tokenizer, const Translation& translation,
     }
 }
 
-Json completion_of(const Tokenizer& tokenizer, const Translation& completion) {
+Json completion_of(const Tokenizer& tokenizer, const TextResult& line, std::size_t rank, const UnsureRule& unsure) {
+    const Translation& completion = line.n_best[rank];
+    Json json{{"completion", completion.text}, {"log_probability", completion.log_probability}};
+    if (!put_confidence(json, line, rank, unsure)) {
+        json["completion"] = nullptr;
+        return json;
+    }
     Json tokens = Json::array();
     for (const std::int32_t id : completion.ids) {
         tokens.push_back(tokenizer.piece(id));
     }
-    return {{"completion", completion.text},
-            {"log_probability", completion.log_probability},
-            {"tokens", tokens},
-            {"token_log_probabilities", completion.token_log_probabilities},
-            {"end", name_of(completion.end)}};
+    json["tokens"] = tokens;
+    json["token_log_probabilities"] = completion.token_log_probabilities;
+    json["words"] = words_json(tokenizer, line, rank);
+    json["end"] = name_of(completion.end);
+    return json;
 }
 
 }  // namespace
 
 Json translation_json(const Tokenizer& target, const StreamedLine& line, bool n_best,
-                      const std::vector<Alignment>& alignments) {
+                      const std::vector<Alignment>& alignments, const UnsureRule& unsure) {
     const TextResult& sentence = line.sentence;
     Json json = {{"line", line.number}, {"source", line.source ? Json(*line.source) : Json()}};
     const auto alignment = [&](std::size_t i) { return i < alignments.size() ? &alignments[i] : nullptr; };
@@ -59,7 +92,7 @@ Json translation_json(const Tokenizer& target, const StreamedLine& line, bool n_
         json["translation"] = nullptr;
         json["problem"] = sentence.problem;
     } else {
-        put(json, target, sentence.n_best.front(), alignment(0));
+        put(json, target, sentence, 0, alignment(0), unsure);
     }
     if (!sentence.parts.empty()) {
         json["sentences"] = sentence.parts.size();
@@ -71,22 +104,22 @@ Json translation_json(const Tokenizer& target, const StreamedLine& line, bool n_
         json["n_best"] = Json::array();
         for (std::size_t i = 0; i < sentence.n_best.size(); ++i) {
             Json& one = json["n_best"].emplace_back(Json::object());
-            put(one, target, sentence.n_best[i], alignment(i));
+            put(one, target, sentence, i, alignment(i), unsure);
         }
     }
     return json;
 }
 
 Json completion_json(const Tokenizer& tokenizer, std::int64_t number, const std::string& prompt,
-                     const TextResult& found, bool n_best) {
+                     const TextResult& found, bool n_best, const UnsureRule& unsure) {
     Json json = {{"line", number}, {"prompt", prompt}};
     if (!found.problem.empty()) {
         json["problem"] = found.problem;
         return json;
     }
-    json.update(completion_of(tokenizer, found.n_best.front()));
+    json.update(completion_of(tokenizer, found, 0, unsure));
     for (std::size_t i = 0; n_best && i < found.n_best.size(); ++i) {
-        json["n_best"].push_back(completion_of(tokenizer, found.n_best[i]));
+        json["n_best"].push_back(completion_of(tokenizer, found, i, unsure));
     }
     return json;
 }

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "answers/confidence.h"
 #include "model/family.h"
 
 namespace headscope {
@@ -90,6 +91,11 @@ Json score_json(const ModelDirectory& model, std::int64_t line, const std::strin
     for (std::size_t i = 0; i < pair.target_ids.size(); ++i) {
         json["tokens"].push_back({{"token", model.target_tokenizer->piece(pair.target_ids[i])},
                                   {"log_probability", pair.log_probabilities[i]}});
+    }
+    json["words"] = Json::array();
+    for (const WordProbability& word :
+         word_probabilities(*model.target_tokenizer, pair.target_ids, pair.log_probabilities)) {
+        json["words"].push_back(to_json(word));
     }
     return json;
 }

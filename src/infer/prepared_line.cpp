@@ -316,7 +316,8 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source,
     return line;
 }
 
-void take_hypotheses(TextResult& sentence, std::vector<Hypothesis> hypotheses) {
+void take_hypotheses(LinePart& unit, std::vector<Hypothesis> hypotheses) {
+    TextResult& sentence = unit.sentence;
     if (hypotheses.front().end == EndReason::Unusable) {
         sentence.problem = unusable_message(hypotheses.front());
         return;
@@ -326,6 +327,7 @@ void take_hypotheses(TextResult& sentence, std::vector<Hypothesis> hypotheses) {
         found.push_back({std::move(hypothesis.tokens), std::move(hypothesis.text), hypothesis.log_probability,
                          hypothesis.score, hypothesis.end, std::move(hypothesis.token_log_probabilities),
                          std::move(hypothesis.alternatives)});
+        found.back().given = unit.task.given;
     }
     // Overwrites the results of an earlier attempt: a batch may be repeated on another device.
     sentence.n_best = std::move(found);

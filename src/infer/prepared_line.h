@@ -38,7 +38,7 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& line, c
 std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::string& prefix);
 
 // Stores the hypotheses, best first, as the unit's result; an unusable one becomes its problem.
-void take_hypotheses(TextResult& sentence, std::vector<Hypothesis> hypotheses);
+void take_hypotheses(LinePart& unit, std::vector<Hypothesis> hypotheses);
 
 // Joins translated units to a line. A part's problem becomes the line's.
 TextResult join_units(std::vector<TextResult> units, std::string remark, const SearchOptions& search);

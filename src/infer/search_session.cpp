@@ -86,7 +86,7 @@ void BatchedSearch::collect() {
         if (batch_->done(i)) {
             std::vector<Hypothesis> results = batch_->hypotheses(i);
             report(*part, &results.front(), {});
-            take_hypotheses(part->sentence, std::move(results));
+            take_hypotheses(*part, std::move(results));
             batch_->remove(i);
             reports_.erase(part);
             done_.push_back(part);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,7 @@ struct Translation {
     std::vector<double> token_log_probabilities = {};  // of `ids`; empty for a joined line
     std::vector<Alternatives> alternatives = {};       // of `ids`, if SearchOptions::alternatives; same exception
     std::size_t begin = 0;                             // of a part of a line: position of its text in the line's text
+    std::size_t given = 0;                             // tokens of `ids` that were not chosen: Frame::target_begin
 };
 
 struct TextResult {
@@ -79,5 +81,10 @@ struct TextResult {
     // space, its log probabilities summed. Its i-th best is made of their i-th bests, without duplicate texts.
     std::vector<TextResult> parts;
 };
+
+// The sentences of a line that was split, or the line itself.
+inline std::span<const TextResult> sentences_of(const TextResult& line) {
+    return line.parts.empty() ? std::span(&line, 1) : std::span(line.parts);
+}
 
 }  // namespace headscope

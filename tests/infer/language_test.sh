@@ -213,6 +213,17 @@ expect "a line is scored as it is alone" [ $? -eq 0 ]
 run score --model causal --device cpu --text lines.txt --batch-tokens 1 --stats
 expect "whatever its batch" same out together
 expect "totals are those of texts" complains "2 texts, "
+run complete --model causal --device cpu --max-tokens 6 --json "the small"
+expect "a completion has a confidence" holds 'all(.[]; (.confidence | log) - .log_probability / (.tokens | length) | fabs < 1e-6)'
+expect "and words" holds 'all(.[]; (.words | map(.word) | join(" ")) == (.completion | ltrimstr(" ")))'
+run complete --model causal --device cpu --max-tokens 6 "the small"
+cp out completed
+run complete --model causal --device cpu --max-tokens 6 --least-confidence 1 --word-probabilities "the small"
+expect "which can be doubted" grep -qP '^\(unsure\) the small.* \|\|\|( [01]\.\d{4})+$' out
+expect "and is otherwise the same" eval 'sed "s/^(unsure) //; s/ |||.*//" out | cmp -s - completed'
+printf 'the small\nthe dog\n' >two.txt
+run complete --model causal --device cpu --max-tokens 6 --least-confidence 1 --unsure leave-out --file two.txt
+expect "or left out" eval '[ "$(grep -c . out)" -eq 0 ] && complains "2 of 2 completions have a confidence below 1: they are left out"'
 sum=$(sum_of .log_probability)
 run evaluate --model causal --device cpu --text lines.txt --json
 expect "a text has the same probability" near "-$(value_of '.nll * .tokens')" "$sum"

@@ -21,6 +21,7 @@
 #include "cli/input_descriptor.h"
 #include "cli/opened_engine.h"
 #include "cli/translate/unknown_note.h"
+#include "cli/unsure_flags.h"
 #include "engine/text_translator.h"
 #include "engine/translation_stream.h"
 #include "infer/masked_text.h"
@@ -40,6 +41,7 @@ struct CompleteOptions {
     std::string file;
     DecodingChoices choices;  // over the model's
     int samples = 1;
+    UnsureFlags unsure;
 };
 
 // One line for each completion, or a JSON object for each prompt.
@@ -48,10 +50,17 @@ std::string format_prompt(const CompleteOptions& options, const Tokenizer& token
     std::string text;
     if (options.common.json) {
         const bool n_best = options.choices.n_best.value_or(1) > 1;
-        return json_row(completion_json(tokenizer, number, prompt, found, n_best));
+        return json_row(completion_json(tokenizer, number, prompt, found, n_best, options.unsure.rule));
     }
-    for (const Translation& completion : found.n_best) {
-        text += prompt + completion.text + "\n";
+    for (std::size_t rank = 0; rank < found.n_best.size(); ++rank) {
+        const bool doubted = options.unsure.rule.holds(confidence_of(found, rank));
+        if (doubted && options.unsure.rule.leaves_out) {
+            text += "\n";
+            continue;
+        }
+        text += (doubted ? UnsureRule::kMark : "") + prompt + found.n_best[rank].text;
+        text += options.unsure.words ? words_column(word_probabilities(tokenizer, found, rank)) : "";
+        text += "\n";
     }
     return found.problem.empty() ? text : "\n";
 }
@@ -65,7 +74,8 @@ public:
     void complete(const std::string& prompt) {
         warn_of_mask(prompt);
         constexpr std::size_t kOpen = 1024;  // requests at a time, far fewer than an engine takes
-        const bool streams = options_.samples == 1 && decoding_.search.beam == 1 && !options_.common.json;
+        const bool streams = options_.samples == 1 && decoding_.search.beam == 1 && !options_.common.json &&
+                             options_.unsure.rule.least == 0.0 && !options_.unsure.words;
         const std::int64_t line = number_ / options_.samples + 1;
         std::deque<Ticket<TextRequest>> tickets;
         bool unknown = false;
@@ -88,6 +98,7 @@ public:
                 throw Error(found.problem);
             }
             unknown = found.unknown;
+            unsure_.add(options_.unsure.rule, found);
             if (streams) {
                 write_rest(prompt + found.text);
             }
@@ -118,6 +129,7 @@ public:
                                         std::string text;
                                         for (const StreamedLine& line : lines) {
                                             warn_of_mask(line.source.value_or(""));
+                                            unsure_.add(options_.unsure.rule, line.sentence);
                                             text += format_prompt(options_, tokenizer_, line.number,
                                                                   line.source.value_or(""), line.sentence);
                                         }
@@ -150,6 +162,12 @@ public:
         }
     }
 
+    void tell_unsure() const {
+        if (const std::string note = unsure_.note(options_.unsure.rule, "completions"); !note.empty()) {
+            log_line("headscope: " + note);
+        }
+    }
+
 private:
     void warn_of_mask(const std::string& prompt) {
         if (!warned_of_mask_ && prompt.find(kMaskText) != std::string::npos) {
@@ -164,6 +182,7 @@ private:
     const Tokenizer& tokenizer_;
     OpenedEngine& opened_;
     std::uint32_t number_ = 0;  // of the last request: the key of its random numbers
+    UnsureCount unsure_;
     bool warned_of_mask_ = false;
 };
 
@@ -196,6 +215,7 @@ void complete(const CompleteOptions& options) {
         const InputDescriptor file(options.file.empty() ? "-" : options.file);
         completion.complete_lines(file.get(), file.name());
     }
+    completion.tell_unsure();
 }
 
 }  // namespace
@@ -215,6 +235,7 @@ void add_complete_command(CLI::App& app, const OpenOptions& open_options) {
         "Examples:\n"
         "  headscope complete 'Could you please'\n"
         "  headscope complete --model out/lm --sample --temperature 0.8 --top-p 0.9 --samples 3 'The weather'\n"
+        "  headscope complete --least-confidence 0.3 --word-probabilities 'The weather'\n"
         "  headscope complete --model out/lm --stop . --json < prompts.txt");
     command->option_defaults()->group("Data");
     CLI::Option* prompt = command->add_option("PROMPT", options->prompt, "The text to continue");
@@ -231,6 +252,7 @@ void add_complete_command(CLI::App& app, const OpenOptions& open_options) {
         ->capture_default_str();
     add_output(*command);
     options->common.add_json(*command);
+    add_unsure_flags(*command, options->unsure);
     command->callback([options] { complete(*options); });
 }
 

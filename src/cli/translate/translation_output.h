@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/unsure_flags.h"
 #include "engine/translation_stream.h"
 #include "observe/alignment.h"
 #include "text/tokenizer.h"
@@ -15,11 +16,12 @@ struct OutputFormat {
     bool scores = false;      // "score TAB translation"
     bool n_best = false;      // "line ||| translation ||| LogP= x ||| score", lines from 0
     bool alignments = false;  // " ||| 0-0 1-2" after a translation
+    UnsureFlags unsure = {};
 };
 
 // alignments[i]: of translation i of the line; empty without alignments. Every line ends with LF. A line that was not
-// translated is printed as an empty line, without a score, which would look like a real one; an n-best list has no
-// entry for it.
+// translated, or is left out as unsure, is printed as an empty line, without a score, which would look like a real one;
+// an n-best list has no entry for it.
 std::string format_line(const OutputFormat& format, const Tokenizer& target, const StreamedLine& line,
                         const std::vector<Alignment>& alignments);
 
