@@ -1,8 +1,10 @@
 #include "answers/line_alignments.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "observe/line_words.h"
@@ -68,6 +70,50 @@ std::vector<std::vector<std::int64_t>> source_units(const Tokenizer& tokenizer, 
     return units;
 }
 
+// The bytes of a text without the blanks at both ends.
+ByteSpan without_blanks(std::string_view text, ByteSpan span) {
+    while (span.begin < span.end && text[span.begin] == ' ') {
+        ++span.begin;
+    }
+    while (span.end > span.begin && text[span.end - 1] == ' ') {
+        --span.end;
+    }
+    return span;
+}
+
+bool has_unknown(const Tokenizer& tokenizer, const Translation& translation) {
+    return std::ranges::find(translation.ids, tokenizer.unk_id()) != translation.ids.end();
+}
+
+// The text of a part's translation with source words in place of unknown pieces. words[i]: of the line, for each word.
+std::string replaced_text(const Tokenizer& tokenizer, const Translation& translation,
+                          const std::vector<std::int32_t>& ids, const Alignment& links, const std::string& line,
+                          const std::vector<ByteSpan>& words) {
+    std::string text = translation.text;
+    const std::vector<ByteSpan> spans = tokenizer.decoded_spans(ids);
+    for (auto link = links.rbegin(); link != links.rend(); ++link) {  // backwards, so that earlier spans stay
+        const auto piece = static_cast<std::size_t>(link->second);
+        if (ids[piece] == tokenizer.unk_id()) {
+            const ByteSpan span = without_blanks(text, spans[piece]);
+            const ByteSpan word = words[static_cast<std::size_t>(link->first)];
+            text.replace(span.begin, span.end - span.begin, line, word.begin, word.end - word.begin);
+        }
+    }
+    return text;
+}
+
+// Joins the texts of the parts again.
+void join_texts(TextResult& line, std::size_t rank) {
+    Translation& whole = line.n_best[rank];
+    whole.text.clear();
+    for (TextResult& part : line.parts) {
+        Translation& translation = part.n_best[rank];
+        whole.text += whole.text.empty() || translation.text.empty() ? "" : " ";
+        translation.begin = whole.text.size();
+        whole.text += translation.text;
+    }
+}
+
 }  // namespace
 
 std::vector<std::vector<Alignment>> align_lines(Context& ctx, const LoadedModel& translator,
@@ -105,6 +151,48 @@ std::vector<std::vector<Alignment>> align_lines(Context& ctx, const LoadedModel&
         }
     }
     return alignments;
+}
+
+std::int64_t replace_unknown(Context& ctx, const LoadedModel& translator, std::vector<StreamedLine>& lines,
+                             const AlignmentOptions& options, std::int64_t budget) {
+    struct Unknowns {
+        StreamedLine* line;
+        std::size_t part, rank;
+    };
+    const Tokenizer& target = *translator.model().target_tokenizer;
+    std::vector<Example> pairs;
+    std::vector<Unknowns> places;
+    for (StreamedLine& line : lines) {
+        const std::span<const TextResult> parts = sentences_of(line.sentence);
+        for (std::size_t part = 0; part < parts.size(); ++part) {
+            for (std::size_t rank = 0; rank < parts[part].n_best.size(); ++rank) {
+                if (has_unknown(target, parts[part].n_best[rank])) {
+                    pairs.push_back(pieces_of(parts[part], parts[part].n_best[rank], options.frame));
+                    places.push_back({&line, part, rank});
+                }
+            }
+        }
+    }
+    const auto weights = alignment_weights(ctx, translator.generators(), pairs, options, budget);
+    std::int64_t replaced = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const auto [line, part, rank] = places[i];
+        const Tokenizer& source = *translator.model().source_tokenizer;
+        const std::vector<std::int32_t>& ids = pairs[i].target;
+        const Alignment links =
+            link_units(weights[i], source_units(source, *line, false)[part], numbered_from(0, ids.size()));
+        TextResult& sentence = line->sentence;
+        Translation& translation = sentence.parts.empty() ? sentence.n_best[rank] : sentence.parts[part].n_best[rank];
+        translation.text = replaced_text(target, translation, ids, links, *line->source, line_words(*line->source));
+        replaced += std::ranges::count(ids, target.unk_id());
+        if (!sentence.parts.empty()) {
+            join_texts(sentence, rank);
+        }
+        if (rank == 0) {
+            sentence.text = sentence.n_best.front().text;
+        }
+    }
+    return replaced;
 }
 
 }  // namespace headscope

@@ -1,5 +1,5 @@
-// Word alignments of translated lines, for every translation of the n-best list. A line that was split is aligned
-// sentence by sentence.
+// Word alignments of translated lines, for every translation of the n-best list, and what follows from them. A line
+// that was split is aligned sentence by sentence.
 #pragma once
 
 #include <vector>
@@ -14,5 +14,11 @@ namespace headscope {
 std::vector<std::vector<Alignment>> align_lines(Context& ctx, const LoadedModel& translator,
                                                 const std::vector<StreamedLine>& lines, const AlignmentOptions& options,
                                                 std::int64_t budget);
+
+// Replaces each unknown piece in the text of the translations by the source word that it is aligned with: the word
+// whose pieces have the largest weight in sum (Luong et al., 2015b: PosUnk in Table 2 of the paper). Ids stay. Returns
+// how many were replaced; `options.pieces` means nothing here.
+std::int64_t replace_unknown(Context& ctx, const LoadedModel& translator, std::vector<StreamedLine>& lines,
+                             const AlignmentOptions& options, std::int64_t budget);
 
 }  // namespace headscope

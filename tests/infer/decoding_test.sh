@@ -48,7 +48,7 @@ expect "but no list without --n-best" json 'has("n_best") or has("alignment") or
 translate --json --n-best 2 input.txt
 expect "a list with --n-best" json '.source == "" or (.n_best | length == 2 and (.[0].score >= .[1].score))'
 expect "whose first is the line's" json '.n_best[0].translation == .translation'
-expect "an empty line's is one empty text, as in Moses' form" json '.source != "" or (.n_best == [{translation: "", score: 0, log_probability: 0, tokens: []}])'
+expect "an empty line's is one empty text, as in Moses' form" json '.source != "" or (.n_best == [{translation: "", score: 0, log_probability: 0, confidence: null, tokens: [], words: []}])'
 translate --alignments --n-best 2 < <(printf '\n \t\xc2\xa0\n')
 expect "which links nothing" [ "$(cut -d ' ' -f 2- out | sort -u)" = "|||  |||  ||| LogP= 0.0000 ||| 0.0000" ]
 expect "of a line of blanks, too" lines 2
@@ -465,6 +465,92 @@ translate --alignments --alignment-heads 1,3 input.txt
 expect "a missing head is rejected" refused "cannot align with head 3"
 translate --alignment-layer 1 input.txt
 expect "both need --alignments" refused_option "--alignment-layer" "--alignments"
+
+# ------------------------------------------------------------------------------------------------ being unsure
+near() { jq -es "all(.[]; ($1) - ($2) | fabs < 1e-5)" "${3:-out}" >/dev/null; }
+translate --json --greedy --max-extra 40 input.txt
+jq -c 'select(.source != "" and (.cut | not))' out >sure
+jq -r '"\(.source)\t\(.translation)"' sure >sure.tsv
+run score --model "$model" --tsv sure.tsv --json
+expect "confidence is the mean probability of the pieces, as scored" \
+    eval 'jq -es --slurpfile scored out "[., \$scored] | transpose | all(.[]; (.[1].tokens | map(.token)[:-1]) != .[0].tokens or (.[0].confidence - (-.[1].nll | exp) | fabs < 1e-4))" sure >/dev/null'
+expect "the end among them" near '.confidence | log' '.log_probability / ((.tokens | length) + 1)' sure
+expect "words are those of the text" json '(.words | map(.word) | join(" ")) == .translation' sure
+product='([.words[].probability | log] | add)'
+expect "and have all probability but the end's" json "$product >= .log_probability - 1e-5" sure
+expect "that of a word is the product of its pieces', as scored" json "$product - ([.tokens[:-1][].log_probability] | add) | fabs < 1e-4"
+expect "given texts have words, too" json '(.words | map(.word) | join(" ")) == .target'
+translate --json --split-longer-than 12 < <(printf '%s\n' "$long")
+expect "a split line has one confidence" near '.confidence | log' '.log_probability / ((.tokens | length) + .sentences)'
+expect "and all words" json '(.words | map(.word) | join(" ")) == .translation'
+translate --word-probabilities input.txt
+each_has_one() { awk -F ' [|][|][|] ?' '$1 != "" && split($1, w, " ") != split($2, p, " ") { exit 1 }' out; }
+expect "words can have their probabilities beside a text" eval 'each_has_one && line_is 2 " |||" && grep -qP "\|\|\| 0\.\d{4}" out'
+translate --word-probabilities --alignments --n-best 2 input.txt
+expect "in lists, after the alignment" grep -qP '^0 \|\|\| [^|]+ \|\|\| (\d+-\d+ ?)+ \|\|\| (0\.\d{4} ?)+ \|\|\| LogP= ' out
+translate --word-probabilities --json input.txt
+expect "JSON has them without asking" refused_option "--word-probabilities" "--json"
+translate --json input.txt
+least=$(jq -s 'map(.confidence // empty) | sort | (.[0] + .[1]) / 2' out)
+jq -r 'if .confidence != null and .confidence < '"$least"' then "(unsure) " + .translation else .translation end' out >marked
+translate --least-confidence "$least" input.txt
+expect "what is unsure is marked" same out marked
+expect "and counted" complains "1 of 4 translations have a confidence below"
+translate --least-confidence "$least" --unsure leave-out input.txt
+expect "or left out" eval 'sed "s/^(unsure).*//" marked | cmp -s - out'
+translate --least-confidence "$least" --unsure leave-out --json input.txt
+expect "in JSON as well" json '(has("unsure") | not) or (.translation == null and .confidence < '"$least"')'
+expect "once" [ "$(grep -c '"unsure":true' out)" -eq 1 ]
+translate --least-confidence "$least" --json input.txt
+expect "where it is a flag if it stays" json '(has("unsure") | not) or (.translation | type) == "string"'
+translate --least-confidence 1 --unsure leave-out --n-best 2 input.txt
+expect "a list has no entry for what is left out" lines 1
+translate --least-confidence 0 input.txt
+expect "0 doubts nothing" eval 'same out plain && silent'
+translate --least-confidence 1.5 input.txt
+expect "a confidence is at most 1" misused "--least-confidence: must be a number from 0 to 1, got 1.5"
+translate --unsure mark input.txt
+expect "--unsure needs a limit" refused_option "--unsure" "--least-confidence"
+
+# ------------------------------------------------------------------------------------------------ unknown words
+cat >words.json <<'JSON'
+{
+  "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "max_length": 48},
+  "data": {"train": {"tsv": "copied.tsv"}},
+  "tokenizer": {"type": "words", "vocabulary": 24, "shared": false},
+  "training": {"steps": 120, "max_length": 48, "source_tokens": 512, "target_tokens": 512, "warmup_steps": 40}
+}
+JSON
+awk 'BEGIN { srand(3); for (i = 0; i < 400; i++) { s = ""; t = ""; n = 2 + int(rand() * 4)
+    for (j = 0; j < n; j++) { k = int(rand() * rand() * 60); s = s " a" k; t = t " b" k } print substr(s, 2) "\t" substr(t, 2) } }' >copied.tsv
+run train words.json --data . --output of-words
+unknown() { run translate --model of-words --greedy "$@"; }
+printf 'a1 zebra a2\nzebra\na1 a2 a3\n' >rare.txt
+unknown --allow-unknown rare.txt
+expect "a model of words writes its unknown word" grep -qF '<unk>' out
+cp out with-unknown
+unknown --allow-unknown --alignments rare.txt
+cp out linked
+unknown --replace-unknown rare.txt
+expect "which the word it is aligned with can replace" eval 'not grep -qF "<unk>" out && grep -qF zebra out'
+replaced() {
+    awk -F ' [|][|][|] ' 'NR == FNR { n = split($2, links, " "); split($1, words, " "); text = ""
+        getline source < "rare.txt"; split(source, from, " ")
+        for (i = 1; i <= n; i++) { split(links[i], link, "-"); at = link[2] + 1
+            if (words[at] == "<unk>") words[at] = from[link[1] + 1] }
+        for (i = 1; i in words; i++) text = text (i > 1 ? " " : "") words[i]
+        expected[FNR] = text; delete words; next } $0 != expected[FNR] { exit 1 }' linked out
+}
+expect "by the links that --alignments shows" replaced
+expect "they are counted" complains "unknown piece"
+unknown --replace-unknown --json rare.txt
+expect "in JSON, too" json '.translation | contains("<unk>") | not'
+unknown --replace-unknown --json --split-longer-than 3 < <(printf 'a1 zebra. zebra a2.\n')
+expect "in every sentence of a split line" json '(.translation | contains("<unk>") | not) and .sentences == 2'
+unknown --replace-unknown --device cpu,cpu rare.txt
+expect "on one device" misused "--replace-unknown needs a single --device"
+unknown --replace-unknown --alignment-layer 7 rare.txt
+expect "by a layer that exists" refused "cannot align with decoder layer 7"
 
 # ------------------------------------------------------------------------------------------------------- score
 score() { run score --model "$model" "$@"; }

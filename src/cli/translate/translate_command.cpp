@@ -51,7 +51,10 @@ struct TranslateOptions {
     AlignmentOptions alignment;
     std::string input = "-";
     std::string alignment_units = "words";
+    bool replace_unknown = false;
     bool stats = false;
+
+    bool needs_alignments() const { return format.alignments || replace_unknown; }
 };
 
 // 0 if this is not a regular file or cannot be read; translating it will report why.
@@ -78,31 +81,51 @@ class Writer {
 public:
     Writer(const TranslateOptions& options, const DecodingOptions& translation, OpenedEngine& opened)
         : options_(options), translation_(translation), opened_(opened) {
-        if (options.format.alignments) {
+        if (options.needs_alignments()) {
             opened.run(
                 [&](const Place& place) { check_alignment_options(options.alignment, place.model.generators()); });
         }
     }
 
-    void write(const std::vector<StreamedLine>& lines) {
+    void write(std::vector<StreamedLine> lines) {
         std::vector<std::vector<Alignment>> alignments(lines.size());
-        if (options_.format.alignments) {
+        if (options_.needs_alignments()) {
             opened_.run([&](const Place& place) {
                 Context ctx{.backend = place.backend, .compute = place.compute};
-                alignments = align_lines(ctx, place.model, lines, options_.alignment, translation_.batch_tokens);
+                if (options_.format.alignments) {
+                    alignments = align_lines(ctx, place.model, lines, options_.alignment, translation_.batch_tokens);
+                }
+                if (options_.replace_unknown) {
+                    replaced_ +=
+                        replace_unknown(ctx, place.model, lines, options_.alignment, translation_.batch_tokens);
+                }
             });
         }
         std::string text;
         for (std::size_t i = 0; i < lines.size(); ++i) {
             text += format_line(options_.format, *opened_.directory().target_tokenizer, lines[i], alignments[i]);
+            unsure_.add(options_.format.unsure.rule, lines[i].sentence);
         }
         write_output(text);
+    }
+    // What to say at the end.
+    std::vector<std::string> notes() const {
+        std::vector<std::string> notes;
+        if (const std::string unsure = unsure_.note(options_.format.unsure.rule, "translations"); !unsure.empty()) {
+            notes.push_back(unsure);
+        }
+        if (replaced_ > 0) {
+            notes.push_back(counted(replaced_, "unknown piece") + " replaced by source words");
+        }
+        return notes;
     }
 
 private:
     const TranslateOptions& options_;
     const DecodingOptions& translation_;
     OpenedEngine& opened_;
+    UnsureCount unsure_;
+    std::int64_t replaced_ = 0;
 };
 
 void print_stats(const StreamTotals& totals, const std::vector<DeviceUse>& devices, double ready, double first) {
@@ -126,6 +149,12 @@ void print_stats(const StreamTotals& totals, const std::vector<DeviceUse>& devic
 void translate(TranslateOptions options) {
     const Clock::time_point start = Clock::now();
     const InputDescriptor file(options.input);
+    if (options.replace_unknown) {  // those that the model may write
+        options.translation.choices.allow_unknown = true;
+    }
+    if (!options.needs_alignments() && (options.alignment.layer > 0 || !options.alignment.heads.empty())) {
+        throw UsageError("--alignment-layer and --alignment-heads need --alignments or --replace-unknown");
+    }
     check_choices(options.translation.choices);
     options.format.n_best = options.translation.choices.n_best.has_value();
     options.alignment.pieces = options.alignment_units == "pieces";
@@ -147,8 +176,9 @@ void translate(TranslateOptions options) {
     require_architecture(opened.directory(), Architecture::EncoderDecoder);
     const DecodingOptions translation =
         translation_options(options.translation, *opened.model, opened.first().arithmetic.compute);
-    if (opened.several() && options.format.alignments) {
-        throw UsageError("--alignments needs a single --device: it reads the weights where the line was translated");
+    if (opened.several() && options.needs_alignments()) {
+        throw UsageError(fmt::format("{} needs a single --device: it reads the weights where the line was translated",
+                                     options.format.alignments ? "--alignments" : "--replace-unknown"));
     }
     options.alignment.frame = any_frame(opened.directory(), translation.search.languages);
     const Prefixes prefixes(options.prefix, *opened.directory().target_tokenizer);
@@ -169,6 +199,9 @@ void translate(TranslateOptions options) {
     progress.clear();
     if (totals.unknown > 0) {
         warn(unknown_note(totals.unknown, totals.lines, "lines", "translated as the unknown piece"));
+    }
+    for (const std::string& note : writer.notes()) {
+        warn(note);
     }
     if (options.stats) {
         print_stats(totals, opened.engine.devices(), ready, first.value_or(0.0));
@@ -193,20 +226,22 @@ void add_output_flags(CLI::App& command, TranslateOptions& options) {
     CLI::Option* alignments =
         command.add_flag("--alignments", options.format.alignments,
                          "Append \" ||| 0-0 1-2\": source and target words linked by cross-attention, from 0");
+    command.add_flag("--replace-unknown", options.replace_unknown,
+                     "Let the model write its unknown piece, and replace it by the source word it is aligned with");
     command.add_option("--alignment-layer", options.alignment.layer, "Decoder layer to align by, from 1")
         ->check(whole_number(1))
-        ->default_str("the last but one")
-        ->needs(alignments);
+        ->default_str("the last but one");
     command.add_option("--alignment-heads", options.alignment.heads, "Heads to average, such as 1,5")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(whole_number(1))
-        ->default_str("all")
-        ->needs(alignments);
+        ->default_str("all");
     command.add_option("--alignment-units", options.alignment_units, "What to link")
         ->check(CLI::IsMember({"words", "pieces"}))
         ->capture_default_str()
         ->needs(alignments);
+    add_unsure_flags(command, options.format.unsure);
+    command.option_defaults()->group("Output");
     command.add_flag("--stats", options.stats, "Print counts and speeds on standard error");
 }
 
@@ -231,6 +266,8 @@ void add_translate_command(CLI::App& app, const OpenOptions& open_options) {
         "  headscope translate --device vulkan:0,vulkan:1,cpu < text.en > text.de\n"
         "  headscope translate --n-best 3 --json < text.en\n"
         "  headscope translate --alignments < text.en\n"
+        "  headscope translate --least-confidence 0.5 --unsure leave-out < text.en\n"
+        "  headscope translate --replace-unknown --model runs/of-words < text.en\n"
         "  headscope translate --prefix 'Guten' < text.en\n"
         "  headscope translate --sample --temperature 0.8 --top-p 0.9 --seed 7 < text.en\n"
         "  headscope translate --model runs/my-model --model runs/my-model < text.en",
