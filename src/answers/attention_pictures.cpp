@@ -30,7 +30,15 @@ int only_head(const SelectedAttention& content) {
 struct DrawnBy {
     const PictureOptions& options;
 
-    Drawing operator()(const ShownFigure& shown) const { return draw_figure(shown.attention, options.figure); }
+    Drawing operator()(const ShownFigure& shown) const {
+        const auto is_chosen = [](const RowItem& item) { return item.probability.has_value(); };
+        if (options.figure.probabilities && std::ranges::none_of(shown.attention.queries, is_chosen)) {
+            throw UsageError(
+                "--probabilities are those of words that the model wrote: take the cross-attention of a translation "
+                "without --target");
+        }
+        return draw_figure(shown.attention, options.figure);
+    }
     Drawing operator()(const ShownHead& shown) const {
         return draw_heat_map(
             shown.attention, shown.head,

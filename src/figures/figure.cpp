@@ -300,6 +300,7 @@ private:
     // Both rows are rotated; the upper one starts and the lower one ends next to the lines.
     void labels() {
         for (std::size_t i = 0; i < attention_.queries.size(); ++i) {
+            shade(i);
             sketch_.text({Role::QueryLabel, 0, static_cast<int>(i)}, label_colour(attention_.queries[i]),
                          {centre(i) + kBaseline, query_bottom_ - kFigurePadding, kFigureLabel, Anchor::Start, true,
                           false, attention_.queries[i].label});
@@ -309,6 +310,21 @@ private:
                          {centre(i) + kBaseline, key_top_ + kFigurePadding, kFigureLabel, Anchor::End, true, false,
                           attention_.keys[i].label});
         }
+    }
+
+    // A word by its probability: full colour is 1.
+    void shade(std::size_t query) {
+        const RowItem& item = attention_.queries[query];
+        if (!options_.probabilities || !item.probability) {
+            return;
+        }
+        constexpr double kWidth = 0.8 * kFigurePitch;
+        constexpr double kMostAlpha = 0.45;
+        const double height = text_width(item.label) * kFigureLabel + 2.0 * kFigurePadding;
+        Mark mark{Role::Bar, 0, static_cast<int>(query)};
+        mark.tip = sketch_.tips() ? fmt::format("{}: probability {:.3f}", item.label, *item.probability) : "";
+        sketch_.rect(mark, ink_.accent, {centre(query) - 0.5 * kWidth, query_bottom_ - height, kWidth, height, 0.2},
+                     kMostAlpha * *item.probability);
     }
 
     const SelectedAttention& attention_;

@@ -20,7 +20,8 @@ struct FigureOptions {
     // strongest of each word and head; 0: none.
     double least = 0.0;
     int top = 0;
-    bool numbers = false;  // the weights of the slabs, in a line for each visible head
+    bool numbers = false;        // the weights of the slabs, in a line for each visible head
+    bool probabilities = false;  // the words that the model chose are shaded by their probabilities
     Palette palette = Palette::Paper;
     Look look = {};
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct RecordedToken {
     std::string text;  // token_text(): "\u2581making" begins a word, "<EOS>", "[MASK]"
     TokenKind kind = TokenKind::Piece;
     bool begins_word = false;  // of WordPiece's, whose text has no mark at a word's begin, but "##" within words
+    std::optional<double> probability = {};  // of a token that the model chose, given those before it
     bool operator==(const RecordedToken&) const = default;
 };
 

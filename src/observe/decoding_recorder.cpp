@@ -1,6 +1,7 @@
 #include "observe/decoding_recorder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -127,6 +128,11 @@ RecordedTranslation record_translation(Backend& backend, const EncoderDecoder& m
     result.record =
         recorder.record(config, 0, source,
                         text_of_output(target_tokenizer, config, result.hypothesis.tokens, frame.target_begin.size()));
+    const std::vector<double>& chosen = result.hypothesis.token_log_probabilities;
+    std::vector<RecordedToken>& written = result.record.target_out;
+    for (std::size_t i = frame.target_begin.size(); i < std::min(chosen.size(), written.size()); ++i) {
+        written[i].probability = std::exp(chosen[i]);
+    }
     return result;
 }
 

@@ -1,5 +1,6 @@
 #include "observe/record_json.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -50,8 +51,10 @@ std::string tokens_json(const std::vector<RecordedToken>& tokens) {
     for (const RecordedToken& token : tokens) {
         for (const auto& [kind, name] : kTokenKinds) {
             if (kind == token.kind) {
-                items.push_back(fmt::format("{{\"text\":{},\"kind\":\"{}\"{}}}", quoted(token.text), name,
-                                            token.begins_word ? ",\"begins_word\":true" : ""));
+                items.push_back(
+                    fmt::format("{{\"text\":{},\"kind\":\"{}\"{}{}}}", quoted(token.text), name,
+                                token.begins_word ? ",\"begins_word\":true" : "",
+                                token.probability ? fmt::format(",\"probability\":{:.9g}", *token.probability) : ""));
             }
         }
     }
@@ -94,6 +97,12 @@ std::string to_json(const AttentionRecord& record) {
 }
 
 std::string to_json(const SelectedAttention& content) {
+    std::vector<std::string> chances;
+    for (const RowItem& item : content.queries) {
+        chances.push_back(item.probability ? fmt::format("{:.9g}", *item.probability) : "null");
+    }
+    const bool chosen =
+        std::ranges::any_of(content.queries, [](const RowItem& item) { return item.probability.has_value(); });
     const auto labels = [](const std::vector<RowItem>& row) {
         std::vector<std::string> items;
         for (const RowItem& item : row) {
@@ -114,13 +123,14 @@ std::string to_json(const SelectedAttention& content) {
         heads.push_back(fmt::format("\n{{\"head\":{},\"weights\":[{}]}}", head, fmt::join(rows, ",")));
     }
     return fmt::format(
-        "{{\"title\":{},\n\"note\":{},\n\"edited\":{},\n\"queries\":{},\n\"keys\":{},\n\"chosen_queries\":[{}],"
+        "{{\"title\":{},\n\"note\":{},\n\"edited\":{},\n\"queries\":{},\n{}\"keys\":{},\n\"chosen_queries\":[{}],"
         "\"chosen_keys\":[{}],\"pieces_"
         "joined\":{},\"renormalised\":{},\n"
         "\"heads\":[{}]}}\n",
         quoted(content.title), quoted(content.note), quoted(content.edited), labels(content.queries),
-        labels(content.keys), fmt::join(content.chosen, ","), fmt::join(content.chosen_keys, ","), content.joined,
-        content.renormalised, fmt::join(heads, ","));
+        chosen ? fmt::format("\"query_probabilities\":[{}],\n", fmt::join(chances, ",")) : "", labels(content.keys),
+        fmt::join(content.chosen, ","), fmt::join(content.chosen_keys, ","), content.joined, content.renormalised,
+        fmt::join(heads, ","));
 }
 
 }  // namespace headscope

@@ -91,6 +91,15 @@ std::string joined(const std::vector<RecordedToken>& tokens, Span span) {
     return text.empty() ? tokens[span.first].text : text;
 }
 
+std::optional<double> probability_of(const std::vector<RecordedToken>& tokens, Span span) {
+    std::optional<double> product = 1.0;
+    for (std::size_t i = span.first; i < span.first + span.count; ++i) {
+        const std::optional<double> one = tokens[i].probability;
+        product = product && one ? std::optional(*product * *one) : std::nullopt;
+    }
+    return product;
+}
+
 bool shown(TokenKind kind, const RowOptions& options) {
     switch (kind) {
         case TokenKind::Pad: return options.show_pads;
@@ -126,13 +135,14 @@ std::vector<RowItem> make_row(const std::vector<RecordedToken>& tokens, const Ro
         const std::string word = joined(tokens, span);
         const auto first = static_cast<std::int64_t>(span.first);
         const auto count = static_cast<std::int64_t>(span.count);
-        const RowItem whole{word, word, ++seen[nfkc(word)], first, count, in_second};
+        const RowItem whole{word, word, ++seen[nfkc(word)], first, count, in_second, probability_of(tokens, span)};
         if (options.join_words) {
             row.push_back(whole);
             continue;
         }
         for (std::int64_t i = first; i < first + count; ++i) {
-            row.push_back({tokens[static_cast<std::size_t>(i)].text, word, whole.occurrence, i, 1, in_second});
+            const RecordedToken& token = tokens[static_cast<std::size_t>(i)];
+            row.push_back({token.text, word, whole.occurrence, i, 1, in_second, token.probability});
         }
     }
     if (!options.show_first && row.size() > 1 && row.front().first == 0) {

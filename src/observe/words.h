@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,8 @@ struct RowItem {
     int occurrence = 1;  // counts equal words (by NFKC) of the row, from 1
     std::int64_t first = 0;
     std::int64_t count = 1;
-    bool second = false;  // of the second text of a pair, after the first one's end
+    bool second = false;                     // of the second text of a pair, after the first one's end
+    std::optional<double> probability = {};  // the product of its tokens', if the model chose them
 };
 
 struct RowOptions {

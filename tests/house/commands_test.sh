@@ -109,6 +109,13 @@ run attention --text 'The cat sleeps.' --least 0.3
 expect "and are refused where no line is drawn" misused "give -o FILE.svg"
 run attention --text 'The cat sleeps.' --word cat --heads 1 --numbers -o numbers.svg
 expect "--numbers writes a word's weights" grep -q '<g class="values">' numbers.svg
+run attention --text 'The cat sleeps.' --kind cross --probabilities -o shaded.svg
+expect "--probabilities shades the words of a translation" [ "$(grep -c 'probability [01]\.[0-9]*</title>' shaded.svg)" -ge 3 ]
+run attention --text 'The cat sleeps.' --kind cross --json
+# shellcheck disable=SC2016 # jq's variables
+expect "JSON has them" eval 'jq -e ".query_probabilities | length >= 3 and all(. > 0 and . <= 1)" out >shown'
+run attention --text 'The cat sleeps.' --kind encoder --probabilities -o shaded.svg
+expect "which others have not" misused "--probabilities are those of words that the model wrote"
 run attention --text 'The cat sleeps.' --numbers -o numbers.svg
 expect "but of no word there are none" misused "give --word, --position or --find"
 run attention --text 'The cat sleeps.' -o page.html

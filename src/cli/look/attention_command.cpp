@@ -117,9 +117,9 @@ void show_attention(AttentionOptions options) {
     options.picture = picture_options(options);
     const FigureOptions& figure = options.picture.figure;
     const bool drawn = format.picture != nullptr && options.picture.picture == AttentionPicture::Figure;
-    if ((figure.least > 0.0 || figure.top > 0 || figure.numbers) && !drawn) {
+    if ((figure.least > 0.0 || figure.top > 0 || figure.numbers || figure.probabilities) && !drawn) {
         throw UsageError(
-            "--least, --top and --numbers are for the lines of a figure: give -o FILE.svg, and neither --matrix "
+            "--least, --top, --numbers and --probabilities are for a figure: give -o FILE.svg, and neither --matrix "
             "nor --all-heads");
     }
     if (options.saliency && options.pieces && format.picture == nullptr) {

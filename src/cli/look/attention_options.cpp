@@ -154,9 +154,9 @@ void add_corpus_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Many sentences");
     CLI::Option* corpus = command.add_option("--corpus", options.corpus,
                                              "Lines of \"source TAB target\", or of text: for --find or --importance");
-    for (const char* other :
-         {"--text", "--target", "--max-tokens", "--pads", "--layer", "--heads", "--best", "--rank", "--word",
-          "--position", "--no-special", "--matrix", "--all-heads", "--overview", "--least", "--top", "--numbers"}) {
+    for (const char* other : {"--text", "--target", "--max-tokens", "--pads", "--layer", "--heads", "--best", "--rank",
+                              "--word", "--position", "--no-special", "--matrix", "--all-heads", "--overview",
+                              "--least", "--top", "--numbers", "--probabilities"}) {
         corpus->excludes(other);
     }
     CLI::Option* importance =
@@ -195,9 +195,9 @@ void add_inside_options(CLI::App& command, AttentionOptions& options) {
     saliency->excludes(lens)->excludes(patch);
     lens->excludes(patch);
     for (CLI::Option* option : {saliency, lens, patch}) {
-        for (const char* other :
-             {"--corpus", "--kind", "--pads", "--layer", "--heads", "--find", "--word", "--words", "--no-special",
-              "--matrix", "--all-heads", "--overview", "--least", "--top", "--numbers", "--palette"}) {
+        for (const char* other : {"--corpus", "--kind", "--pads", "--layer", "--heads", "--find", "--word", "--words",
+                                  "--no-special", "--matrix", "--all-heads", "--overview", "--least", "--top",
+                                  "--numbers", "--probabilities", "--palette"}) {
             option->excludes(other);
         }
     }
@@ -223,6 +223,8 @@ void add_look_options(CLI::App& command, AttentionOptions& options) {
         ->check(whole_number(1))
         ->default_str("all");
     command.add_flag("--numbers", figure.numbers, "Write the weights of a chosen word below the slabs");
+    command.add_flag("--probabilities", figure.probabilities,
+                     "Shade each word that the model wrote by its probability, in cross-attention");
     command.add_option("--palette", options.palette, "Colours; okabe-ito suits colour-blind readers")
         ->check(CLI::IsMember({"paper", "okabe-ito"}))
         ->capture_default_str();
@@ -246,10 +248,10 @@ void add_page_option(CLI::App& command, AttentionOptions& options) {
     CLI::Option* page =
         command.add_flag("--page", options.page, "Every head and its queries and keys in one page: -o FILE.html")
             ->group("Selection");
-    for (const char* other :
-         {"--kind",   "--layer",     "--heads",   "--find",     "--word",      "--position", "--no-special",
-          "--matrix", "--all-heads", "--corpus",  "--saliency", "--lens",      "--patch",    "--overview",
-          "--least",  "--top",       "--numbers", "--theme",    "--text-size", "--scale",    "--json"}) {
+    for (const char* other : {"--kind",       "--layer",     "--heads",     "--find",   "--word",     "--position",
+                              "--no-special", "--matrix",    "--all-heads", "--corpus", "--saliency", "--lens",
+                              "--patch",      "--overview",  "--least",     "--top",    "--numbers",  "--probabilities",
+                              "--theme",      "--text-size", "--scale",     "--json"}) {
         page->excludes(other);
     }
 }
