@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 
 #include "infer/framed_line.h"
+#include "infer/gap_filler.h"
 #include "infer/masked_text.h"
 #include "model/family.h"
 #include "model/model_chat.h"
 #include "observe/words.h"
 #include "support/check.h"
+#include "text/added_token.h"
 
 namespace headscope {
 
@@ -67,10 +69,11 @@ void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const
             std::size_t count) {
     HEADSCOPE_CHECK(text.ids.size() == text.pieces.size(), "each id of a recorded text has one piece");
     for (std::size_t i = 0; i < count; ++i) {
-        const TokenKind kind = text.ids[i] == config.frame.unk_id    ? TokenKind::Unknown
-                               : text.ids[i] == config.frame.mask_id ? TokenKind::Mask
-                               : text.ids[i] == config.frame.eos_id  ? TokenKind::End
-                                                                     : TokenKind::Piece;
+        const bool masked = text.ids[i] == config.frame.mask_id || is_sentinel(text.pieces[i]);
+        const TokenKind kind = text.ids[i] == config.frame.unk_id   ? TokenKind::Unknown
+                               : masked                             ? TokenKind::Mask
+                               : text.ids[i] == config.frame.eos_id ? TokenKind::End
+                                                                    : TokenKind::Piece;
         const bool begins = text.word_pieces && !text.pieces[i].starts_with(kContinues);
         tokens.push_back({text.pieces[i], kind, begins && kind != TokenKind::End});
     }
@@ -110,7 +113,9 @@ RecordedText encode_text(const Tokenizer& tokenizer, std::string_view text) {
 RecordedText encode_source(const ModelDirectory& model, const Languages& languages, std::string_view text) {
     const FramedLine line = frame_line(model, languages, text);
     const Tokenizer& tokenizer = *model.source_tokenizer;
-    RecordedText source = encode_text(tokenizer, line.text);
+    const bool has_gaps = line.text.find(kMaskText) != std::string_view::npos && fills_gaps(model);
+    RecordedText source =
+        encode_text(tokenizer, has_gaps ? find_gaps(model, line.text, kMaskText).source : std::string(line.text));
     source.before = given_tokens(tokenizer, model.config, line.frame.source_begin);
     source.after = given_tokens(tokenizer, model.config, line.frame.source_end);
     return source;

@@ -41,10 +41,27 @@ run fill --model span --device cpu --one-by-one 'the [MASK] sleeps.'
 expect "in one pass" misused "--one-by-one"
 run fill --model span --device cpu 'the dog sleeps.'
 expect "if there is one" refused "has no [MASK] and no <extra_id_0>"
+run attention --model span --device cpu --text 'the [MASK] sleeps.' --kind cross --json
+expect "how a gap is filled can be seen: what writes it" holds 'all(.queries[0] == "<extra_id_0>" and .query_probabilities[0] > 0)'
+expect "and the gap, which is a word of its own" holds 'all(.keys[:2] == ["the", "<extra_id_0>"])'
+run attention --model span --device cpu --text 'the <extra_id_0> sleeps.' --kind decoder --layer 1 -o gap.svg
+expect "in the decoder, too, and with the model's own mark" grep -q '&lt;extra_id_0&gt;' gap.svg
+run attention --model span --device cpu --text 'the [MASK] sleeps.' --lens
+expect "with what each layer would write" says "<extra_id_0>"
+for i in {1..60}; do printf 'a dog\na cat\n' >>animals.txt && printf 'it barks\nit purrs\n' >>noises.txt; done
+run train --from span --source animals.txt --target noises.txt --steps 2 --output tuned --device cpu
+expect "a span model can be fine-tuned to a task" ended_with 0
+run translate --model tuned --device cpu animals.txt
+expect "which it then does" eval 'ended_with 0 && lines 120'
 run evaluate --model span --device cpu --text text.txt
 expect "it is evaluated by the spans of a text" says "of hidden spans"
 run evaluate --model span --device cpu --text text.txt --json
 expect "of which bits per byte are not defined" holds 'all(.measure == "span_log_probability" and (has("bits_per_byte") | not))'
+
+for task in causal masked span; do
+    run calibrate --model $task --device cpu --text text.txt --documents line --json
+    expect "a $task model is calibrated with a text" holds 'all(.after.nll <= .before.nll + 1e-9 and .tokens > 0)'
+done
 
 # Several devices.
 for i in 1 2 3 4 5 6 7 8; do
@@ -57,11 +74,6 @@ for task in causal masked span; do
 done
 for task in causal masked; do
     expect "and the lines that a $task model scores" shares smoothed_cross_entropy score --model $task --text many.txt --batch-tokens 8
-done
-
-for task in causal masked span; do
-    run calibrate --model $task --device cpu --text text.txt --documents line --json
-    expect "a $task model is calibrated with a text" holds 'all(.after.nll <= .before.nll + 1e-9 and .tokens > 0)'
 done
 
 # The bundled models, which are the defaults.
@@ -200,6 +212,17 @@ sum_of() { jq -s "map($1) | add" scored; }
 value_of() { jq "$1" out; }
 last_is_scored() { lines 4 && [ -n "$(sed -n 4p out)" ]; }
 printf 'the small dog sleeps.\na big cat sees the small dog.\n' >lines.txt # 50 bytes, 11 words
+run complete --model causal --device cpu --max-tokens 6 --json "the small"
+expect "a completion has a confidence" holds 'all(.[]; (.confidence | log) - .log_probability / (.tokens | length) | fabs < 1e-6)'
+expect "and words" holds 'all(.[]; (.words | map(.word) | join(" ")) == (.completion | ltrimstr(" ")))'
+run complete --model causal --device cpu --max-tokens 6 "the small"
+cp out completed
+run complete --model causal --device cpu --max-tokens 6 --least-confidence 1 --word-probabilities "the small"
+expect "which can be doubted" grep -qP '^\(unsure\) the small.* \|\|\|( [01]\.\d{4})+$' out
+expect "and is otherwise the same" eval 'sed "s/^(unsure) //; s/ |||.*//" out | cmp -s - completed'
+printf 'the small\nthe dog\n' >two.txt
+run complete --model causal --device cpu --max-tokens 6 --least-confidence 1 --unsure leave-out --file two.txt
+expect "or left out" eval '[ "$(grep -c . out)" -eq 0 ] && complains "2 of 2 completions have a confidence below 1: they are left out"'
 run score --model causal --device cpu --text lines.txt --json
 cp out scored
 expect "each line has the probability of its tokens" \
@@ -213,17 +236,6 @@ expect "a line is scored as it is alone" [ $? -eq 0 ]
 run score --model causal --device cpu --text lines.txt --batch-tokens 1 --stats
 expect "whatever its batch" same out together
 expect "totals are those of texts" complains "2 texts, "
-run complete --model causal --device cpu --max-tokens 6 --json "the small"
-expect "a completion has a confidence" holds 'all(.[]; (.confidence | log) - .log_probability / (.tokens | length) | fabs < 1e-6)'
-expect "and words" holds 'all(.[]; (.words | map(.word) | join(" ")) == (.completion | ltrimstr(" ")))'
-run complete --model causal --device cpu --max-tokens 6 "the small"
-cp out completed
-run complete --model causal --device cpu --max-tokens 6 --least-confidence 1 --word-probabilities "the small"
-expect "which can be doubted" grep -qP '^\(unsure\) the small.* \|\|\|( [01]\.\d{4})+$' out
-expect "and is otherwise the same" eval 'sed "s/^(unsure) //; s/ |||.*//" out | cmp -s - completed'
-printf 'the small\nthe dog\n' >two.txt
-run complete --model causal --device cpu --max-tokens 6 --least-confidence 1 --unsure leave-out --file two.txt
-expect "or left out" eval '[ "$(grep -c . out)" -eq 0 ] && complains "2 of 2 completions have a confidence below 1: they are left out"'
 sum=$(sum_of .log_probability)
 run evaluate --model causal --device cpu --text lines.txt --json
 expect "a text has the same probability" near "-$(value_of '.nll * .tokens')" "$sum"
