@@ -155,6 +155,6 @@ const Panel kSaliencyPanel =
 const Panel kLensPanel = inside_panel<InsideView::Lens>(PanelId::Lens, "Logit lens", "Ctrl+G", lens_controls);
 const Panel kPatchingPanel =
     inside_panel<InsideView::Patching>(PanelId::Patching, "Patching", "Ctrl+J", patching_controls);
-const Panel kVectorsPanel = inside_panel<InsideView::Vectors>(PanelId::Vectors, "Vectors", "Ctrl+L", vectors_controls);
+const Panel kVectorsPanel = inside_panel<InsideView::Vectors>(PanelId::Vectors, "Vectors", "Ctrl+U", vectors_controls);
 
 }  // namespace headscope::viewer
