@@ -1,5 +1,6 @@
 #include "cli/opened_engine.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -46,7 +47,11 @@ void OpenedEngine::tell() const {
 }
 
 void OpenedEngine::tell_idle() const {
-    for (const DeviceUse& device : engine.devices()) {
+    const std::vector<DeviceUse> devices = engine.devices();
+    if (std::all_of(devices.begin(), devices.end(), [](const DeviceUse& device) { return device.batches == 0; })) {
+        return;  // there was no work at all
+    }
+    for (const DeviceUse& device : devices) {
         if (device.batches == 0 && device.failure.empty()) {
             log_line(fmt::format(
                 "headscope: {} had no work: the other devices took all parts; a smaller --batch-tokens makes more",

@@ -157,8 +157,10 @@ ModelDirectory open_bert(const std::string& folder, const ForeignConfig& config,
         model.remarks.push_back(fmt::format("{}: assumes the ids {}, {} and {} for the beginning, the end and the mask",
                                             folder, usual.begin, usual.end, usual.mask));
     }
-    model.config.frame.between.assign(names.ends_between, special.end);
     set_scores(config, names.scores, model.config.output);
+    // Only a classifier reads two texts; the others can be exported as BERT, which has one end between.
+    const bool reads_pairs = model.config.output.head != OutputHead::Vocabulary;
+    model.config.frame.between.assign(reads_pairs ? names.ends_between : 1, special.end);
     check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);
@@ -166,9 +168,10 @@ ModelDirectory open_bert(const std::string& folder, const ForeignConfig& config,
         model.config.output.transform = OutputTransform::None;
         model.config.output.bias = false;
         model.config.embedding.tying = Tying::All;
-        model.remarks.push_back(fmt::format(
-            "{} has no head for masked words: {}, but what it fills in means nothing", folder,
-            model.config.output.head == OutputHead::Vocabulary ? "its attention can be seen" : "it scores texts"));
+        if (model.config.output.head == OutputHead::Vocabulary) {
+            model.remarks.push_back(
+                folder + " has no head for masked words: its attention can be seen, but what it fills in means nothing");
+        }
     }
     TensorMap map = bert_tensors(model.config, names, prefix_in(*archive, names.prefix), first_position);
     model.weights = mapped_weights(std::move(archive), std::move(map));

@@ -1,5 +1,6 @@
 #include "import/hugging_face_scores.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,10 @@ std::vector<std::string> labels_of(const ForeignConfig& config) {
             return labels;
         }
         labels.push_back(found->get<std::string>());
+        if (std::find(labels.begin(), labels.end() - 1, labels.back()) != labels.end() - 1) {
+            config.problem("id2label", fmt::format("must name different classes, found \"{}\" twice", labels.back()));
+            return labels;
+        }
     }
     return labels;
 }

@@ -53,6 +53,9 @@ run classify --model ours texts
 expect "an imported classifier gives the same" same out theirs
 run classify --model ours --text 'mo Kaleb rito' --top 1
 expect "--top 1 prints the likeliest" grep -qxP '[a-z]+\t0\.\d{4}' out
+cp out likeliest.txt
+run classify --model ours --text 'mo Kaleb rito' --top 1 -o written --precision f16
+expect "in a file, and with weights of 16 bits" eval 'ended_with 0 && [ "$(cut -f1 written)" = "$(cut -f1 likeliest.txt)" ]'
 for _ in {1..40}; do cat texts; done >many && mv many texts
 run classify --model ours texts --json && cp out alone
 run classify --model ours texts --json --device cpu,cpu --batch-tokens 16
@@ -90,7 +93,7 @@ jq '.id2label = {"0": "good", "1": "bad", "2": "good"}' "$models/hf-bert-classes
 run classify --model several --text mo
 expect "two classes of one name" refused 'id2label' 'different classes'
 
-while IFS=$'\t' read -r label text; do jq -nc --arg label "$label" --arg text "$text" '{$text, $label}'; done >labelled.jsonl \
+while IFS=$'\t' read -r label text; do jq -nc --arg class "$label" --arg text "$text" '{text: $text, label: $class}'; done >labelled.jsonl \
     <<<$'negative\tmo kaleb\npositive\trito\nneutral\tgu\nnegative\tsané kam'
 run evaluate --labelled labelled.jsonl --model ours --calibration calibration.svg
 expect "evaluate says how often the classes are right" eval 'says "4 texts: accuracy" && says "negative" && says "calibration error"'
@@ -133,13 +136,16 @@ jq -sc 'map({answer, score: (.score * 1000 | round), probability: (.probability 
 jq -c '[.items[] | select(has("answer")) | {answer, score: (.answer_score * 1000 | round), probability: (.answer_probability * 1000 | round)}]' \
     "$models/hf-bert-answers/answers.json" >wanted
 expect "the best by transformers' scores" same found wanted
+run answer --model "$models/hf-bert-answers" questions.jsonl && cp out alone
+run answer --model "$models/hf-bert-answers" questions.jsonl -o written --precision f16 --device cpu,cpu --batch-tokens 16
+expect "in a file, on two devices, with weights of 16 bits" same written alone
 run answer --model "$models/hf-bert-answers" questions.jsonl --longest 1
 expect "of as many pieces as allowed" ended_with 0
 run answer --model ours --question mo --context kaleb
 expect "a model that finds no answers" refused 'finds no answers in texts'
 run answer --model "$models/hf-bert-answers" --question mo
 expect "a question alone" misused '--question and --context belong together'
-jq -c '.answers = [.context | split(" ")[-1], .context]' questions.jsonl >answers.jsonl
+jq -c '.answers = [(.context | split(" ")[-1]), .context]' questions.jsonl >answers.jsonl
 run evaluate --answers answers.jsonl --model "$models/hf-bert-answers"
 expect "answers are scored as SQuAD's script does" says 'questions: exact match'
 run evaluate --answers answers.jsonl --model "$models/hf-bert-answers" --json
