@@ -1,7 +1,7 @@
 #include "cli/opened_engine.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <cstdint>
 #include <limits>

@@ -170,7 +170,8 @@ ModelDirectory open_bert(const std::string& folder, const ForeignConfig& config,
         model.config.embedding.tying = Tying::All;
         if (model.config.output.head == OutputHead::Vocabulary) {
             model.remarks.push_back(
-                folder + " has no head for masked words: its attention can be seen, but what it fills in means nothing");
+                folder +
+                " has no head for masked words: its attention can be seen, but what it fills in means nothing");
         }
     }
     TensorMap map = bert_tensors(model.config, names, prefix_in(*archive, names.prefix), first_position);

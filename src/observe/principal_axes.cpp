@@ -95,6 +95,9 @@ std::vector<double> centred(std::span<const float> vectors, std::size_t columns)
 PrincipalPlane principal_plane(std::span<const float> vectors, std::size_t columns) {
     const std::size_t count = columns == 0 ? 0 : vectors.size() / columns;
     HEADSCOPE_CHECK(count <= kMostInPlane && count * columns == vectors.size(), "the vectors fill their rows");
+    if (count == 0) {
+        return {};
+    }
     const std::vector<double> x = centred(vectors, columns);
     const auto row = [&](std::size_t i) { return x.begin() + static_cast<std::ptrdiff_t>(i * columns); };
     std::vector<double> products(count * count);

@@ -23,6 +23,8 @@ cut -f2 deu.txt | tee my.de | gzip >my.de.gz
 cp my.en my.txt
 cp text.en prompts.txt
 cp text.en test.txt
+cp text.en valid.txt
+cp text.en summaries.en
 for i in $(seq 40); do printf '{"prompt": "Sentence %s.", "response": "Satz %s."}\n' "$i" "$i"; done >responses.jsonl
 for i in $(seq 40); do printf '{"prompt": "Sentence %s.", "ranked": ["Satz %s.", "Satz."]}\n' "$i" "$i"; done >ranked.jsonl
 for i in $(seq 40); do printf '{"text": "Sentence %s.", "label": "%s"}\n' "$i" "$([ $((i % 2)) = 0 ] && echo good || echo bad)"; done >reviews.jsonl
@@ -54,6 +56,7 @@ for what in words tags sequences; do "$headscope" trees linearise --print $what 
 sed 's/train.tsv/parser.tsv/; s/valid.tsv/parser.tsv/; s/"type": "bpe", "vocabulary": 96, "shared": true/"type": "words", "shared": false/
     s/"max_length": 64}/"tying": "none", &/' my.json >parser.json
 "$headscope" train parser.json --output runs/parser 2>/dev/null
+ln -s parser runs/of-words
 mkdir -p site-packages/onnx/backend/test/data
 ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node
 "$headscope" make-task digits --output data/digits --pairs 2000 --valid 8 --test 8 >/dev/null && cp data/digits/{train,valid}.tsv .
@@ -142,6 +145,7 @@ for command in "${commands[@]}"; do
     if [ "$command" = classify ] || [ "$command" = evaluate ]; then
         ln -s ../runs/mood desk/out/mood && ln -s ../runs/mood desk/out/entailment
     fi
+    if [ "$command" = calibrate ]; then cp -rL desk/runs/my-model desk/out/mine; fi
     if [ "$command" = plot ]; then mkdir -p desk/out/digits && cp desk/runs/first/log.jsonl desk/out/digits/; fi
     # shellcheck disable=SC2086 # "make-task digits" is two words
     examples $command >examples.txt

@@ -170,7 +170,7 @@ constexpr const char* kAboutEmbed =
     "  headscope embed --pooling first --layer 2 text.en -o text.npy\n"
     "  headscope embed --model en-de --unit word --json --text 'The cat sleeps.'\n"
     "  headscope embed --cosine text.en\n"
-    "  headscope embed --nearest 3 --among text.en --text 'The cat sleeps.'\n"
+    "  headscope embed --nearest 2 --among text.en --text 'The cat sleeps.'\n"
     "  headscope embed --unit word text.en -o words.svg";
 
 }  // namespace

@@ -186,7 +186,7 @@ void add_calibrate_command(CLI::App& app, const OpenOptions& open_options, int c
         "piece stays the same; a beam search may find another output.\n\n"
         "Examples:\n"
         "  headscope calibrate --tsv valid.tsv --model runs/my-model\n"
-        "  headscope calibrate --tsv valid.tsv --model runs/my-model --write\n"
+        "  headscope calibrate --tsv valid.tsv --model out/mine --write\n"
         "  headscope calibrate --text valid.txt --model out/lm --picture after.svg");
     add_data(*command, *options);
     CommonOptions& common = options->common;
