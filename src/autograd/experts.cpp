@@ -138,7 +138,7 @@ void multiply_experts(Context& ctx, const Var& x, const Var& weight, const Tenso
     const std::int64_t experts = out.dim(0);
     const std::int64_t rows = out.dim(2);
     const Tensor& in = x.value();
-    if (weight.value().dtype == in.dtype) {
+    if (weight.value().dtype == in.dtype && weight.value().layout == WeightLayout::Rows) {
         ctx.backend.run(Matmul{.a = in,
                                .b = weight.value().reshape({experts, rows, in.dim(2)}),
                                .out = out,

@@ -27,8 +27,8 @@ void require_shape(const ModelDirectory& model, const ModelConfig& asked, const 
     // An output for scores may be added: it begins at 0.
     const bool adds_scores = model.config.output.head == OutputHead::Vocabulary;
     for (const auto& [key, value] : ours.items()) {
-        const bool begins_anew = (adds_scores && is_of_scores(key)) ||
-                                 key == "output.temperature";  // which fitted the old weights
+        const bool begins_anew =
+            (adds_scores && is_of_scores(key)) || key == "output.temperature";  // which fitted the old weights
         if (theirs.at(key) != value && !begins_anew) {
             throw Error(
                 fmt::format("'{}' has \"{}\" {}, but {} asks for {}: change \"model\" there, or start without --from",

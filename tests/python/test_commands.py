@@ -116,6 +116,8 @@ def test_attention(command: Command, name: str, text: str) -> None:
         # Of its own translation, the command takes the weights of the search, here they are those of a second pass.
         exact = pytest.approx(site["weights"], abs=1e-6 if kind else 0.0, rel=0)
         assert sites[site["kind"], site["layer"]]["weights"] == exact
+    for token in row.get("target_out", ()) if kind else ():
+        assert 0 < token.pop("probability") <= 1  # which the search knows
     for key in row.keys() - {"schema", "sites", "fills"}:
         assert found[key] == row[key]
 
