@@ -175,11 +175,21 @@ void expert_linear_backward(Backend& backend, const Var& x, const Var& weight, c
     }
     if (x.requires_grad()) {
         const GradientTarget to = x.gradient_target(backend);
-        backend.run(Matmul{.a = grad,
-                           .b = numbers_of(backend, weight).reshape({experts, rows, x.shape()[2]}),
-                           .out = to.tensor,
-                           .beta = beta_for(to.write),
-                           .compute = compute});
+        const Tensor numbers = numbers_of(backend, weight);
+        for (std::int64_t e = 0; e < experts && numbers.layout == WeightLayout::Panels; ++e) {
+            backend.run(Matmul{.a = rows_of(grad.narrow(0, e, 1)),
+                               .b = numbers.narrow(0, e * rows, rows),
+                               .out = rows_of(to.tensor.narrow(0, e, 1)),
+                               .beta = beta_for(to.write),
+                               .compute = compute});
+        }
+        if (numbers.layout == WeightLayout::Rows) {
+            backend.run(Matmul{.a = grad,
+                               .b = numbers.reshape({experts, rows, x.shape()[2]}),
+                               .out = to.tensor,
+                               .beta = beta_for(to.write),
+                               .compute = compute});
+        }
     }
 }
 
