@@ -18,7 +18,6 @@
 #include "options/option_values.h"
 #include "options/text_options.h"
 #include "support/check.h"
-#include "support/counted.h"
 #include "support/usage_error.h"
 
 namespace headscope {
@@ -89,29 +88,13 @@ void answer(const AnswerOptions& options) {
     inputs.refuse("-");
     Questions questions(options);
     AnswerScorer scorer(options.common, options.batch_tokens, options.longest);
-    std::size_t lines = 0, problems = 0;
-    scorer.score_all([&](ScoredLine& line) { return questions.next(line); },
-                     [&](const std::vector<ScoredLine>& some) {
-                         std::string text;
-                         for (const ScoredLine& line : some) {
-                             if (!line.problem.empty()) {
-                                 log_error(fmt::format("headscope: line {}: {}", line.line, line.problem));
-                                 ++problems;
-                             }
-                             text += options.common.json    ? json_of(line, scorer)
-                                     : line.problem.empty() ? scorer.answer(line).text + "\n"
-                                                            : "\n";
-                         }
-                         lines += some.size();
-                         write_output(text);
-                     });
-    scorer.opened().tell_idle();
-    if (lines == 0) {
-        throw Error(questions.name() + " has no question");
-    }
-    if (problems > 0) {
-        throw Error(fmt::format("{} of {} were not answered", problems, counted(lines, "question")));
-    }
+    scorer.print_all([&](ScoredLine& line) { return questions.next(line); },
+                     [&](const ScoredLine& line) {
+                         return options.common.json    ? json_of(line, scorer)
+                                : line.problem.empty() ? scorer.answer(line).text + "\n"
+                                                       : "\n";
+                     },
+                     questions.name(), {.noun = "question", .to_do = "", .done = "answered"});
 }
 
 }  // namespace

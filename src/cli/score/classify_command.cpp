@@ -18,7 +18,6 @@
 #include "options/option_values.h"
 #include "options/text_options.h"
 #include "support/check.h"
-#include "support/counted.h"
 #include "text/lines.h"
 
 namespace headscope {
@@ -110,28 +109,12 @@ void classify(const ClassifyOptions& options) {
         throw Error(fmt::format("--top {}: the model has {} classes ({})", options.top, scorer.labels().size(),
                                 fmt::join(scorer.labels(), ", ")));
     }
-    std::size_t lines = 0, problems = 0;
-    scorer.score_all([&](ScoredLine& line) { return read_line(reader, options.pairs, line); },
-                     [&](const std::vector<ScoredLine>& some) {
-                         std::string text;
-                         for (const ScoredLine& line : some) {
-                             if (!line.problem.empty()) {
-                                 log_error(fmt::format("headscope: line {}: {}", line.line, line.problem));
-                                 ++problems;
-                             }
-                             text += options.common.json ? json_of(line, scorer.labels(), options.top)
-                                                         : text_of(line, scorer.labels(), options.top);
-                         }
-                         lines += some.size();
-                         write_output(text);
-                     });
-    scorer.opened().tell_idle();
-    if (lines == 0) {
-        throw Error(reader.name() + " has no text to classify");
-    }
-    if (problems > 0) {
-        throw Error(fmt::format("{} of {} were not classified", problems, counted(lines, "text")));
-    }
+    scorer.print_all([&](ScoredLine& line) { return read_line(reader, options.pairs, line); },
+                     [&](const ScoredLine& line) {
+                         return options.common.json ? json_of(line, scorer.labels(), options.top)
+                                                    : text_of(line, scorer.labels(), options.top);
+                     },
+                     reader.name(), {.noun = "text", .to_do = " to classify", .done = "classified"});
 }
 
 }  // namespace

@@ -11,7 +11,9 @@
 #include "engine/in_order.h"
 #include "infer/response_scores.h"
 #include "model/frame_of_config.h"
+#include "options/terminal.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "support/usage_error.h"
 
 namespace headscope {
@@ -84,6 +86,31 @@ std::vector<ScoredLine> LineScorer::with_scores(const Part& part, const Scores& 
         }
     }
     return lines;
+}
+
+void LineScorer::print_all(const std::function<bool(ScoredLine& line)>& next,
+                           const std::function<std::string(const ScoredLine& line)>& printed, const std::string& name,
+                           const Words& words) {
+    std::size_t lines = 0, problems = 0;
+    score_all(next, [&](const std::vector<ScoredLine>& some) {
+        std::string text;
+        for (const ScoredLine& line : some) {
+            if (!line.problem.empty()) {
+                log_error(fmt::format("headscope: line {}: {}", line.line, line.problem));
+                ++problems;
+            }
+            text += printed(line);
+        }
+        lines += some.size();
+        write_output(text);
+    });
+    opened().tell_idle();
+    if (lines == 0) {
+        throw Error(fmt::format("{} has no {}{}", name, words.noun, words.to_do));
+    }
+    if (problems > 0) {
+        throw Error(fmt::format("{} of {} were not {}", problems, counted(lines, words.noun), words.done));
+    }
 }
 
 }  // namespace headscope

@@ -36,6 +36,15 @@ public:
     void score_all(const std::function<bool(ScoredLine& line)>& next,
                    const std::function<void(const std::vector<ScoredLine>& lines)>& take);
 
+    // The same for a command that prints each line as `printed` says, and names the problems. Error if there are any,
+    // "2 of 7 texts were not classified", and if there is no line, "`name` has no text to classify".
+    struct Words {
+        std::string noun, to_do, done;  // "text", " to classify", "classified"
+    };
+    void print_all(const std::function<bool(ScoredLine& line)>& next,
+                   const std::function<std::string(const ScoredLine& line)>& printed, const std::string& name,
+                   const Words& words);
+
     const OpenedEngine& opened() const { return opened_; }
     const std::vector<std::string>& models() const { return models_; }
     const ModelDirectory& directory() const { return opened_.directory(); }
