@@ -3,6 +3,7 @@
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__OPTIMIZE__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define HEADSCOPE_HAS_CLONES
 #if defined(HEADSCOPE_CPU_AT_MOST_AVX2)
 #define HEADSCOPE_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else

@@ -29,48 +29,48 @@ struct HeadPart {
 };
 
 // The scores of keys [16 panel, 16 panel + 16), minus infinity where a query does not see them.
-template <int queries>
+template <int queries, class Lanes>
 HEADSCOPE_INLINE void score(const HeadPart& p, std::int64_t first, std::int64_t panel, Lanes (&largest)[queries]) {
     const std::int64_t depth = p.queries.depth;
     const float* keys = p.panels + panel * depth * kPanelRows;
-    Lanes sums[queries] = {};
+    Lanes sums[queries];
+    set_zero(sums);
     for (std::int64_t x = 0; x < depth; ++x) {
         Lanes column;
-        std::memcpy(&column, keys + x * kPanelRows, sizeof(column));
+        column.load(keys + x * kPanelRows);
+#pragma GCC unroll 4
         for (int i = 0; i < queries; ++i) {
-            sums[i] += p.queries.row(first + i)[x] * column;
+            sums[i].add_product(p.queries.row(first + i)[x], column);
         }
     }
-    const LaneInts key = kLaneNumbers + static_cast<std::int32_t>(panel * kPanelRows);
+    const std::int64_t first_key = panel * kPanelRows;
+#pragma GCC unroll 4
     for (int i = 0; i < queries; ++i) {
         const Keys& own = p.seen[first + i];
-        const LaneInts sees =
-            (key >= static_cast<std::int32_t>(own.begin)) & (key < static_cast<std::int32_t>(own.end));
-        sums[i] = sees ? sums[i] * p.scale : Lanes{} + kMinusInfinity;
-        take_larger(sums[i], largest[i]);
-        std::memcpy(p.weights + i * p.stride + panel * kPanelRows, &sums[i], sizeof(Lanes));
+        sums[i] *= p.scale;
+        sums[i].keep(own.begin - first_key, own.end - first_key, kMinusInfinity);
+        largest[i].take_larger(sums[i]);
+        sums[i].store(p.weights + i * p.stride + first_key);
     }
 }
 
 // Columns [x, x + 16) of the sums of values, or the last `count`.
-template <int queries, bool whole>
+template <class Lanes, int queries, bool whole>
 HEADSCOPE_INLINE void sum_values(const HeadPart& p, std::int64_t first, const Keys& seen, std::int64_t x,
                                  std::int64_t count) {
-    Lanes sums[queries] = {};
+    Lanes sums[queries];
+    set_zero(sums);
     for (std::int64_t key = seen.begin; key < seen.end; ++key) {
         Lanes value;
-        load<whole>(p.values.row(key) + x, count, value);
+        value.template load<whole>(p.values.row(key) + x, count);
+#pragma GCC unroll 4
         for (int i = 0; i < queries; ++i) {
-            sums[i] += p.weights[i * p.stride + key] * value;
+            sums[i].add_product(p.weights[i * p.stride + key], value);
         }
     }
+#pragma GCC unroll 4
     for (int i = 0; i < queries; ++i) {
-        float* out = p.out + (first + i) * p.out_step + x;
-        if constexpr (whole) {
-            std::memcpy(out, &sums[i], sizeof(Lanes));
-        } else {
-            std::memcpy(out, &sums[i], static_cast<std::size_t>(count) * sizeof(float));
-        }
+        sums[i].template store<whole>(p.out + (first + i) * p.out_step + x, count);
     }
 }
 
@@ -90,46 +90,51 @@ HEADSCOPE_INLINE bool see_together(const HeadPart& p, std::int64_t first, Keys& 
     return true;
 }
 
-template <int queries>
+template <class Lanes, int queries>
 HEADSCOPE_INLINE void attend_some(const HeadPart& p, std::int64_t first, const Keys& seen) {
     const std::int64_t begin = seen.begin / kPanelRows;
     const std::int64_t end = panels_of(seen.end);
     Lanes largest[queries];
+#pragma GCC unroll 4
     for (Lanes& lanes : largest) {
-        lanes = Lanes{} + kMinusInfinity;
+        lanes.fill(kMinusInfinity);
     }
     for (std::int64_t panel = begin; panel < end; ++panel) {
         score<queries>(p, first, panel, largest);
     }
+#pragma GCC unroll 4
     for (int i = 0; i < queries; ++i) {
         float* weights = p.weights + i * p.stride + begin * kPanelRows;
         if (p.seen[first + i].count() == 0) {
             std::memset(weights, 0, static_cast<std::size_t>((end - begin) * kPanelRows) * sizeof(float));
         } else {
-            softmax_lanes(weights, (end - begin) * kPanelRows, largest_lane(largest[i]));
+            softmax_lanes<Lanes>(weights, (end - begin) * kPanelRows, largest_lane(largest[i]));
         }
     }
     std::int64_t x = 0;
     for (; x + kLanes <= p.values.depth; x += kLanes) {
-        sum_values<queries, true>(p, first, seen, x, kLanes);
+        sum_values<Lanes, queries, true>(p, first, seen, x, kLanes);
     }
     if (x < p.values.depth) {
-        sum_values<queries, false>(p, first, seen, x, p.values.depth - x);
+        sum_values<Lanes, queries, false>(p, first, seen, x, p.values.depth - x);
     }
 }
 
-HEADSCOPE_CLONES void attend_all(const HeadPart& p) {
+template <class Lanes>
+HEADSCOPE_INLINE void attend_in_parts(const HeadPart& p) {
     for (std::int64_t query = 0; query < p.queries.count;) {
         Keys seen;
         if (query + kQueries <= p.queries.count && see_together<kQueries>(p, query, seen)) {
-            attend_some<kQueries>(p, query, seen);
+            attend_some<Lanes, kQueries>(p, query, seen);
             query += kQueries;
         } else {
-            attend_some<1>(p, query, p.seen[query]);
+            attend_some<Lanes, 1>(p, query, p.seen[query]);
             ++query;
         }
     }
 }
+
+HEADSCOPE_VECTOR_CLONES(void attend_all(const HeadPart& p), { attend_in_parts<Lanes>(p); })
 
 }  // namespace
 

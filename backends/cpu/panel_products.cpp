@@ -9,7 +9,6 @@
 #include "backends/cpu/halves.h"
 #include "backends/cpu/lanes.h"
 #include "backends/cpu/memory/view.h"
-#include "backends/cpu/processor.h"
 #include "backends/cpu/weight_panels.h"
 
 namespace headscope::cpu {
@@ -26,7 +25,7 @@ struct PanelPart {
 };
 
 // Adds columns [x, end) of `rows` rows, times `parts` vectors of the columns of `panel`, which begins at x.
-template <int rows, int parts, bool fetch>
+template <int rows, int parts, bool fetch, class Lanes>
 HEADSCOPE_INLINE void add_products(const PanelPart& p, std::int64_t row, std::int64_t x, std::int64_t end,
                                    const float* panel, Lanes (&sums)[rows * parts]) {
     const std::int64_t step = p.product.a_step;
@@ -34,8 +33,9 @@ HEADSCOPE_INLINE void add_products(const PanelPart& p, std::int64_t row, std::in
     const float* next = p.next;
     for (; x < end; ++x, panel += kPanelColumns) {
         Lanes b[parts];
+#pragma GCC unroll 2
         for (int j = 0; j < parts; ++j) {
-            std::memcpy(&b[j], panel + j * kLanes, sizeof(Lanes));
+            b[j].load(panel + j * kLanes);
             if constexpr (fetch) {
                 __builtin_prefetch(next + j * kLanes);
             }
@@ -43,17 +43,19 @@ HEADSCOPE_INLINE void add_products(const PanelPart& p, std::int64_t row, std::in
         if constexpr (fetch) {
             next += kPanelColumns;
         }
+#pragma GCC unroll 8
         for (int i = 0; i < rows; ++i) {
             const float number = a[i * step + x];
+#pragma GCC unroll 2
             for (int j = 0; j < parts; ++j) {
-                sums[i * parts + j] += number * b[j];
+                sums[i * parts + j].add_product(number, b[j]);
             }
         }
     }
 }
 
 // The same of halves, a few columns of x at a time.
-template <int rows, int parts>
+template <int rows, int parts, class Lanes>
 HEADSCOPE_INLINE void add_half_products(const PanelPart& p, std::int64_t row, std::int64_t lane,
                                         Lanes (&sums)[rows * parts]) {
     constexpr std::int64_t kAtOnce = 32;
@@ -65,10 +67,11 @@ HEADSCOPE_INLINE void add_half_products(const PanelPart& p, std::int64_t row, st
     }
 }
 
-template <int rows, int parts>
+template <int rows, int parts, class Lanes>
 HEADSCOPE_INLINE void tile(const PanelPart& p, std::int64_t row, std::int64_t first) {
     for (std::int64_t lane = 0; lane < kPanelColumns; lane += parts * kLanes) {
-        Lanes sums[rows * parts] = {};
+        Lanes sums[rows * parts];
+        set_zero(sums);
         if (p.halves != nullptr) {
             add_half_products<rows, parts>(p, row, lane, sums);
         } else if (p.next != nullptr && row == first) {
@@ -76,7 +79,9 @@ HEADSCOPE_INLINE void tile(const PanelPart& p, std::int64_t row, std::int64_t fi
         } else {
             add_products<rows, parts, false>(p, row, 0, p.product.k, p.panel + lane, sums);
         }
+#pragma GCC unroll 8
         for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 2
             for (int j = 0; j < parts; ++j) {
                 const std::int64_t column = lane + j * kLanes;
                 Lanes& own = sums[i * parts + j];
@@ -88,30 +93,34 @@ HEADSCOPE_INLINE void tile(const PanelPart& p, std::int64_t row, std::int64_t fi
 }
 
 // The last rows, fewer than those of a whole tile.
-template <int parts, int... rows>
+template <int parts, class Lanes, int... rows>
 HEADSCOPE_INLINE void last_tile(const PanelPart& p, std::int64_t row, std::int64_t first, std::int64_t count,
                                 std::integer_sequence<int, rows...> /*fewer*/) {
-    static_cast<void>(((count == rows + 1 && (tile<rows + 1, parts>(p, row, first), true)) || ...));
+    static_cast<void>(((count == rows + 1 && (tile<rows + 1, parts, Lanes>(p, row, first), true)) || ...));
 }
 
-template <int rows, int parts>
+template <int rows, int parts, class Lanes>
 HEADSCOPE_INLINE void tiles(const PanelPart& p, std::int64_t first, std::int64_t count) {
     std::int64_t row = first;
     for (; row + rows <= first + count; row += rows) {
-        tile<rows, parts>(p, row, first);
+        tile<rows, parts, Lanes>(p, row, first);
     }
-    last_tile<parts>(p, row, first, first + count - row, std::make_integer_sequence<int, rows - 1>());
+    last_tile<parts, Lanes>(p, row, first, first + count - row, std::make_integer_sequence<int, rows - 1>());
 }
 
 // With 32 registers of 16 floats the sums of eight rows and all columns stay in registers; with 16 registers of 8,
 // those of six rows and half of the columns.
-HEADSCOPE_CLONES void with_many_registers(const PanelPart& p, std::int64_t first, std::int64_t count) {
-    tiles<8, 2>(p, first, count);
+template <class Lanes>
+HEADSCOPE_INLINE void all_tiles(const PanelPart& p, std::int64_t first, std::int64_t count) {
+    if constexpr (Lanes::kManyRegisters) {
+        tiles<8, 2, Lanes>(p, first, count);
+    } else {
+        tiles<6, 1, Lanes>(p, first, count);
+    }
 }
 
-HEADSCOPE_CLONES void with_few_registers(const PanelPart& p, std::int64_t first, std::int64_t count) {
-    tiles<6, 1>(p, first, count);
-}
+HEADSCOPE_VECTOR_CLONES(void tiles_of(const PanelPart& p, std::int64_t first, std::int64_t count),
+                        { all_tiles<Lanes>(p, first, count); })
 
 // Floats [k, 32] of the panel at `column`: in place, or in `wide`, with zeros in missing columns, where many rows meet
 // them.
@@ -150,7 +159,6 @@ PanelTasks::PanelTasks(const StoredProduct& product, std::int64_t bytes_of_row)
 }
 
 void multiply_panels(ThreadPool& pool, const StoredProduct& product) {
-    static const auto tiles_of = has_many_registers() ? with_many_registers : with_few_registers;
     constexpr std::int64_t kWorthAThread = 1 << 17;  // multiplications
     constexpr std::int64_t kOnce = 6;                // rows: a panel is read once or twice, and not worth a copy
     const bool floats = product.b.dtype == DType::F32;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "backends/cpu/clones.h"
 #include "backends/cpu/lanes.h"
@@ -40,30 +39,33 @@ private:
 };
 
 // Writes the first `count` of 16 columns of an output row, from their sums, which are scaled already.
-HEADSCOPE_INLINE void store_columns(const StoredProduct& product, std::int64_t row, std::int64_t column,
-                                    std::int64_t count, Lanes& sums) {
-    if (count <= 0) {
-        return;
-    }
-    const auto bytes = static_cast<std::size_t>(std::min(count, kLanes)) * sizeof(float);
+template <bool whole, class Lanes>
+HEADSCOPE_INLINE void store_columns_of(const StoredProduct& product, std::int64_t row, std::int64_t column,
+                                       std::int64_t count, Lanes& sums) {
     float* out = product.out + row * product.out_step + column;
     if (product.beta != 0.0F) {
-        Lanes before = {};
-        std::memcpy(&before, out, bytes);
-        sums += product.beta * before;
+        Lanes before;
+        before.template load<whole>(out, count);
+        sums.add_product(product.beta, before);
     }
     if (product.bias != nullptr) {
-        Lanes bias = {};
-        std::memcpy(&bias, product.bias + column, bytes);
+        Lanes bias;
+        bias.template load<whole>(product.bias + column, count);
         sums += bias;
     }
     if (product.relu) {
-        sums = sums <= 0.0F ? Lanes{} : sums;
+        sums.take_away_negative();
     }
+    sums.template store<whole>(out, count);
+}
+
+template <class Lanes>
+HEADSCOPE_INLINE void store_columns(const StoredProduct& product, std::int64_t row, std::int64_t column,
+                                    std::int64_t count, Lanes& sums) {
     if (count >= kLanes) {
-        std::memcpy(out, &sums, sizeof(sums));
-    } else {
-        std::memcpy(out, &sums, bytes);
+        store_columns_of<true>(product, row, column, kLanes, sums);
+    } else if (count > 0) {
+        store_columns_of<false>(product, row, column, count, sums);
     }
 }
 

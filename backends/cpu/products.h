@@ -71,7 +71,7 @@ void multiply_some_rows(ThreadPool& pool, const Product& product);  // the same 
 void multiply_small(ThreadPool& pool, const Product& product);      // many small matrices: whole ones for each thread
 void multiply_halves(ThreadPool& pool, const StoredProduct& product);  // weights widened, some columns at a time
 // Integers. `best`: the last that the processor has and the shape is for; the bits are the same.
-enum class IntegerWay : std::uint8_t { Plain, Fours, Tiles };  // four a lane (AVX2, VNNI); tile registers (AMX)
+enum class IntegerWay : std::uint8_t { Plain, Pairs, Fours, Tiles };  // AVX2; four a lane (VNNI); registers of AMX
 void multiply_i8(ThreadPool& pool, const StoredProduct& product, IntegerWay best = IntegerWay::Tiles);
 
 }  // namespace headscope::cpu

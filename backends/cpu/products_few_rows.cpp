@@ -5,7 +5,6 @@
 
 #include "backends/cpu/clones.h"
 #include "backends/cpu/lanes.h"
-#include "backends/cpu/processor.h"
 #include "backends/cpu/products.h"
 #include "support/check.h"
 
@@ -32,27 +31,28 @@ struct Operands {
 };
 
 // partial[i * columns + j] += a[i] * b[j], at 16 places from x, or the last `rest` < 16.
-template <bool whole, int rows, int columns>
+template <bool whole, int rows, int columns, class Lanes>
 HEADSCOPE_INLINE void multiply_add(const Operands<rows, columns>& from, std::int64_t x, std::int64_t rest,
                                    Lanes (&partial)[rows * columns]) {
     Lanes a[rows];
     for (int i = 0; i < rows; ++i) {
-        load<whole>(from.a[i] + x, rest, a[i]);
+        a[i].template load<whole>(from.a[i] + x, rest);
     }
     for (int j = 0; j < columns; ++j) {
         Lanes b;
-        load<whole>(from.b[j] + x, rest, b);
+        b.template load<whole>(from.b[j] + x, rest);
         for (int i = 0; i < rows; ++i) {
-            partial[i * columns + j] += a[i] * b;
+            partial[i * columns + j].add_product(a[i], b);
         }
     }
 }
 
 // sums[i * step + j] = the 16 partial sums of row i and column j.
-template <int rows, int columns>
+template <int rows, int columns, class Lanes>
 HEADSCOPE_INLINE void dot_products(const OneProduct& p, std::int64_t row, std::int64_t column, int step, Lanes* sums) {
     const Operands<rows, columns> from(p, row, column);
-    Lanes partial[rows * columns] = {};
+    Lanes partial[rows * columns];
+    set_zero(partial);
     std::int64_t x = 0;
     for (; x + kLanes <= p.k; x += kLanes) {
         multiply_add<true>(from, x, kLanes, partial);
@@ -68,7 +68,7 @@ HEADSCOPE_INLINE void dot_products(const OneProduct& p, std::int64_t row, std::i
 }
 
 // rows * columns = 16 results, computed in parts whose sums fit the processor's registers.
-template <int rows, int columns, int part_rows, int part_columns>
+template <class Lanes, int rows, int columns, int part_rows, int part_columns>
 HEADSCOPE_INLINE void tile(const OneProduct& p, std::int64_t row, std::int64_t column) {
     static_assert(rows * columns == kLanes);
     Lanes sums[kLanes];
@@ -79,11 +79,14 @@ HEADSCOPE_INLINE void tile(const OneProduct& p, std::int64_t row, std::int64_t c
     }
     Lanes totals;
     totals_of(sums, totals);
+    float products[kLanes];
+    totals *= p.alpha;
+    totals.store(products);
     const std::int64_t width = std::min<std::int64_t>(columns, p.n - column);
     for (int i = 0; i < rows; ++i) {
         float* out = p.out + (row + i) * p.out_step + column;
         for (std::int64_t j = 0; j < width; ++j) {
-            const float product = p.alpha * totals[i * columns + j];
+            const float product = products[i * columns + j];
             out[j] = p.beta == 0.0F ? product : product + p.beta * out[j];
         }
     }
@@ -103,7 +106,7 @@ HEADSCOPE_INLINE void fetch_ahead(const OneProduct& p, std::int64_t column, std:
 }
 
 // Columns [begin, end) of every row. `part` is the number of rows and of columns of a part of a tile.
-template <int part>
+template <class Lanes, int part>
 HEADSCOPE_INLINE void columns_of(const OneProduct& p, std::int64_t begin, std::int64_t end) {
     for (std::int64_t first = begin; first < end; first += kColumns) {
         const std::int64_t last = std::min(end, first + kColumns);
@@ -111,35 +114,29 @@ HEADSCOPE_INLINE void columns_of(const OneProduct& p, std::int64_t begin, std::i
         for (; row + 4 <= p.m; row += 4) {
             fetch_ahead(p, first + kColumns, row / 4, p.m / 4);
             for (std::int64_t column = first; column < last; column += 4) {
-                tile<4, 4, part, part>(p, row, column);
+                tile<Lanes, 4, 4, part, part>(p, row, column);
             }
         }
         for (; row + 2 <= p.m; row += 2) {
             for (std::int64_t column = first; column < last; column += 8) {
-                tile<2, 8, 2, part * part / 2>(p, row, column);
+                tile<Lanes, 2, 8, 2, part * part / 2>(p, row, column);
             }
         }
         if (row < p.m) {
-            tile<1, 16, 1, part * part>(p, row, first);
+            tile<Lanes, 1, 16, 1, part * part>(p, row, first);
         }
     }
 }
 
 // With 32 registers of 16 floats, 16 sums stay in registers; with 16 registers of 8, four.
-HEADSCOPE_CLONES void with_many_registers(const OneProduct& p, std::int64_t begin, std::int64_t end) {
-    columns_of<4>(p, begin, end);
-}
-
-HEADSCOPE_CLONES void with_few_registers(const OneProduct& p, std::int64_t begin, std::int64_t end) {
-    columns_of<2>(p, begin, end);
-}
+HEADSCOPE_VECTOR_CLONES(void columns(const OneProduct& p, std::int64_t begin, std::int64_t end),
+                        { columns_of<Lanes, Lanes::kManyRegisters ? 4 : 2>(p, begin, end); })
 
 }  // namespace
 
 void multiply_few_rows(ThreadPool& pool, const Product& product) {
     HEADSCOPE_CHECK(!product.transpose_a && product.transpose_b && product.compute == Compute::F32,
                     "multiply_few_rows takes float rows of both operands");
-    static const auto columns = has_many_registers() ? with_many_registers : with_few_registers;
     constexpr std::int64_t kWorthAThread = 1 << 17;  // multiplications
     const std::int64_t tasks = (product.n + kColumns - 1) / kColumns;
     const std::int64_t each = product.m * kColumns * product.k;

@@ -135,7 +135,7 @@ void multiply_i8(ThreadPool& pool, const StoredProduct& product, IntegerWay best
                               .alpha = product.alpha,
                               .beta = product.beta};
     const bool in_tiles = best == IntegerWay::Tiles && product.m > kFewRows && has_tiles();
-    const bool in_fours = best != IntegerWay::Plain && has_vnni();
+    const bool in_fours = best >= IntegerWay::Fours && has_vnni();
     const std::int8_t* panels = in_tiles ? in_row_panels(rows, product.m) : nullptr;
     const std::int64_t tasks = (product.n + kColumns - 1) / kColumns;
     const std::int64_t each = std::max<std::int64_t>(product.m * kColumns * product.k, 1);

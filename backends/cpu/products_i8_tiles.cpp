@@ -88,13 +88,14 @@ HEADSCOPE_TILES void load_configuration() {
 }
 
 // sums[column][row]
-HEADSCOPE_CLONES void store_turned(const OperandsI8& p, std::int64_t row, std::int64_t column, std::int64_t width,
-                                   const std::int32_t* sums) {
+template <class Lanes>
+HEADSCOPE_INLINE void turn_and_store(const OperandsI8& p, std::int64_t row, std::int64_t column, std::int64_t width,
+                                     const std::int32_t* sums) {
     for (std::int64_t first = 0; first < width; first += kTile) {
         for (std::int64_t panel = 0; row + panel < std::min(p.m, row + kSide); panel += kTile) {
             Lanes block[kLanes];
             for (std::int64_t j = 0; j < kTile; ++j) {
-                std::memcpy(&block[j], sums + (first + j) * kSide + panel, sizeof(Lanes));
+                block[j].load(reinterpret_cast<const float*>(sums + (first + j) * kSide + panel));
             }
             transpose(block);
             std::int32_t turned[kTile][kTile];
@@ -109,6 +110,10 @@ HEADSCOPE_CLONES void store_turned(const OperandsI8& p, std::int64_t row, std::i
         }
     }
 }
+
+HEADSCOPE_VECTOR_CLONES(void store_turned(const OperandsI8& p, std::int64_t row, std::int64_t column,
+                                          std::int64_t width, const std::int32_t* sums),
+                        { turn_and_store<Lanes>(p, row, column, width, sums); })
 
 // Rows [column, column + 32) of b in a form that tiles can read: padded with zeros to the panels' length, since b's end
 // may not be followed by memory of ours.

@@ -76,45 +76,58 @@ struct Tile {
 };
 
 // Stores out[i, 0..width) from the sums of one row and one panel.
-inline __attribute__((always_inline)) void store(const Tile& t, std::int64_t row, std::int64_t column,
-                                                 const Lanes& sums) {
+template <class Lanes>
+HEADSCOPE_INLINE void store(const Tile& t, std::int64_t row, std::int64_t column, Lanes& sums) {
     float* out = t.out + row * t.out_step + column;
     const std::int64_t width = std::min(kWidth, t.n - column);
+    sums *= t.alpha;
+    if (width == kWidth && t.beta == 0.0F) {
+        sums.store(out);
+        return;
+    }
+    float products[kLanes];
+    sums.store(products);
     for (std::int64_t j = 0; j < width; ++j) {
-        out[j] = t.beta == 0.0F ? t.alpha * sums[j] : t.alpha * sums[j] + t.beta * out[j];
+        out[j] = t.beta == 0.0F ? products[j] : products[j] + t.beta * out[j];
     }
 }
 
-template <int rows>
-inline __attribute__((always_inline)) void block(const Tile& t, std::int64_t row) {
+template <class Lanes, int rows>
+HEADSCOPE_INLINE void block(const Tile& t, std::int64_t row) {
     for (std::int64_t column = 0; column < t.n; column += kWidth) {
         const float* panel = t.panels + column * t.k;
-        Lanes sums[rows] = {};
+        Lanes sums[rows];
+        set_zero(sums);
         for (std::int64_t p = 0; p < t.k; ++p) {
             Lanes b;
-            std::memcpy(&b, panel + p * kWidth, sizeof(b));
+            b.load(panel + p * kWidth);
+#pragma GCC unroll 6
             for (int i = 0; i < rows; ++i) {
-                sums[i] += t.a[(row + i) * t.a_step + p] * b;
+                sums[i].add_product(t.a[(row + i) * t.a_step + p], b);
             }
         }
+#pragma GCC unroll 6
         for (int i = 0; i < rows; ++i) {
             store(t, row + i, column, sums[i]);
         }
     }
 }
 
-HEADSCOPE_CLONES void multiply_panels(const Tile& t, std::int64_t m) {
+template <class Lanes>
+HEADSCOPE_INLINE void multiply_rows(const Tile& t, std::int64_t m) {
     std::int64_t row = 0;
     for (; row + kRows <= m; row += kRows) {
-        block<kRows>(t, row);
+        block<Lanes, kRows>(t, row);
     }
     for (; row + 2 <= m; row += 2) {
-        block<2>(t, row);
+        block<Lanes, 2>(t, row);
     }
     if (row < m) {
-        block<1>(t, row);
+        block<Lanes, 1>(t, row);
     }
 }
+
+HEADSCOPE_VECTOR_CLONES(void multiply_panels(const Tile& t, std::int64_t m), { multiply_rows<Lanes>(t, m); })
 
 void multiply_one(const Product& p, std::int64_t outer, std::int64_t inner, Scratch& scratch) {
     const float* a = p.a.data + outer * p.a.outer_step + inner * p.a.inner_step;

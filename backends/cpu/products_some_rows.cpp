@@ -6,7 +6,6 @@
 
 #include "backends/cpu/clones.h"
 #include "backends/cpu/lanes.h"
-#include "backends/cpu/processor.h"
 #include "backends/cpu/products.h"
 #include "backends/cpu/row_panels.h"
 #include "support/check.h"
@@ -19,7 +18,7 @@ constexpr std::int64_t kColumns = 16;  // of a task
 
 // sums[i * kColumns + j] = panel i times column j. Missing columns repeat the last one. `fetch` prefetches the weights
 // of the next columns: short rows end before the hardware prefetcher starts.
-template <int panels, int columns>
+template <int panels, int columns, class Lanes>
 HEADSCOPE_INLINE void tile(const OneProduct& p, const float* a, std::int64_t column, bool fetch, Lanes* to) {
     const float* b[columns];
     const float* next[columns];
@@ -27,16 +26,17 @@ HEADSCOPE_INLINE void tile(const OneProduct& p, const float* a, std::int64_t col
         b[j] = p.b + std::min(column + j, p.n - 1) * p.b_step;
         next[j] = p.b + std::min(column + kColumns + j, p.n - 1) * p.b_step;
     }
-    Lanes sums[panels * columns] = {};
+    Lanes sums[panels * columns];
+    set_zero(sums);
     const auto multiply_add = [&](std::int64_t x) __attribute__((always_inline)) {
         Lanes values[panels];
         for (int i = 0; i < panels; ++i) {
-            load<true>(a + (i * p.k + x) * kPanelRows, kLanes, values[i]);
+            values[i].load(a + (i * p.k + x) * kPanelRows);
         }
         for (int j = 0; j < columns; ++j) {
             const float weight = b[j][x];
             for (int i = 0; i < panels; ++i) {
-                sums[i * columns + j] += values[i] * weight;
+                sums[i * columns + j].add_product(weight, values[i]);
             }
         }
     };
@@ -61,24 +61,27 @@ HEADSCOPE_INLINE void tile(const OneProduct& p, const float* a, std::int64_t col
 }
 
 // Stores `columns` of out from row on; lane i of sums[j] is row i and column j.
+template <class Lanes>
 HEADSCOPE_INLINE void store_panel(const OneProduct& p, std::int64_t row, std::int64_t column, Lanes (&sums)[kLanes]) {
     transpose(sums);
     const std::int64_t rows = std::min(kPanelRows, p.m - row);
     const std::int64_t width = std::min(kColumns, p.n - column);
     for (std::int64_t i = 0; i < rows; ++i) {
-        const Lanes products = sums[i] * p.alpha;
+        sums[i] *= p.alpha;
         float* out = p.out + (row + i) * p.out_step + column;
         if (width == kColumns && p.beta == 0.0F) {
-            std::memcpy(out, &products, sizeof(products));
+            sums[i].store(out);
             continue;
         }
+        float products[kLanes];
+        sums[i].store(products);
         for (std::int64_t j = 0; j < width; ++j) {
             out[j] = p.beta == 0.0F ? products[j] : products[j] + p.beta * out[j];
         }
     }
 }
 
-template <int panels, int columns>
+template <class Lanes, int panels, int columns>
 HEADSCOPE_INLINE void block(const OneProduct& p, std::int64_t row, std::int64_t column) {
     Lanes sums[panels][kLanes];
     for (std::int64_t j = 0; j < kColumns; j += columns) {
@@ -90,25 +93,22 @@ HEADSCOPE_INLINE void block(const OneProduct& p, std::int64_t row, std::int64_t 
 }
 
 // 32 registers of 16 floats hold two panels' sums of eight columns, 16 registers of 8 one panel's of four.
-HEADSCOPE_CLONES void with_many_registers(const OneProduct& p, std::int64_t begin, std::int64_t end) {
+template <class Lanes>
+HEADSCOPE_INLINE void columns_of(const OneProduct& p, std::int64_t begin, std::int64_t end) {
+    constexpr int kAtOnce = Lanes::kManyRegisters ? 8 : 4;
     for (std::int64_t column = begin; column < end; column += kColumns) {
         std::int64_t row = 0;
-        for (; row + kPanelRows < p.m; row += 2 * kPanelRows) {
-            block<2, 8>(p, row, column);
+        for (; Lanes::kManyRegisters && row + kPanelRows < p.m; row += 2 * kPanelRows) {
+            block<Lanes, 2, kAtOnce>(p, row, column);
         }
-        if (row < p.m) {
-            block<1, 8>(p, row, column);
+        for (; row < p.m; row += kPanelRows) {
+            block<Lanes, 1, kAtOnce>(p, row, column);
         }
     }
 }
 
-HEADSCOPE_CLONES void with_few_registers(const OneProduct& p, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t column = begin; column < end; column += kColumns) {
-        for (std::int64_t row = 0; row < p.m; row += kPanelRows) {
-            block<1, 4>(p, row, column);
-        }
-    }
-}
+HEADSCOPE_VECTOR_CLONES(void columns(const OneProduct& p, std::int64_t begin, std::int64_t end),
+                        { columns_of<Lanes>(p, begin, end); })
 
 }  // namespace
 
@@ -116,7 +116,6 @@ void multiply_some_rows(ThreadPool& pool, const Product& product) {
     HEADSCOPE_CHECK(!product.transpose_a && product.transpose_b && product.compute == Compute::F32 &&
                         product.outer * product.inner == 1,
                     "multiply_some_rows takes float rows of both operands, and one product");
-    static const auto columns = has_many_registers() ? with_many_registers : with_few_registers;
     constexpr std::int64_t kWorthAThread = 1 << 17;  // multiplications
     thread_local std::vector<float> panels;          // kept, so that each step reuses the same pages
     panels.resize(static_cast<std::size_t>(panels_of(product.m) * product.k * kPanelRows));

@@ -10,27 +10,35 @@ namespace headscope::cpu {
 namespace {
 
 // 16 columns, or the last few, of up to 16 rows.
-template <bool whole>
+template <class Lanes, bool whole>
 HEADSCOPE_INLINE void pack_block(const float* rows, std::int64_t step, std::int64_t m, std::int64_t columns,
                                  float* to) {
-    Lanes block[kLanes] = {};
+    Lanes block[kLanes];
+    set_zero(block);
     for (std::int64_t row = 0; row < m; ++row) {
-        load<whole>(rows + row * step, columns, block[row]);
+        block[row].template load<whole>(rows + row * step, columns);
     }
     transpose(block);
-    std::memcpy(to, block, static_cast<std::size_t>(std::min(columns, kPanelRows) * kPanelRows) * sizeof(float));
+    for (std::int64_t column = 0; column < std::min(columns, kPanelRows); ++column) {
+        block[column].store(to + column * kPanelRows);
+    }
 }
 
-HEADSCOPE_CLONES void pack_panel(const float* rows, std::int64_t step, std::int64_t m, std::int64_t columns,
-                                 float* to) {
+template <class Lanes>
+HEADSCOPE_INLINE void pack_blocks(const float* rows, std::int64_t step, std::int64_t m, std::int64_t columns,
+                                  float* to) {
     std::int64_t column = 0;
     for (; column + kLanes <= columns; column += kLanes) {
-        pack_block<true>(rows + column, step, m, kLanes, to + column * kPanelRows);
+        pack_block<Lanes, true>(rows + column, step, m, kLanes, to + column * kPanelRows);
     }
     if (column < columns) {
-        pack_block<false>(rows + column, step, m, columns - column, to + column * kPanelRows);
+        pack_block<Lanes, false>(rows + column, step, m, columns - column, to + column * kPanelRows);
     }
 }
+
+HEADSCOPE_VECTOR_CLONES(void pack_panel(const float* rows, std::int64_t step, std::int64_t m, std::int64_t columns,
+                                        float* to),
+                        { pack_blocks<Lanes>(rows, step, m, columns, to); })
 
 }  // namespace
 

@@ -76,11 +76,14 @@ private:
 };
 
 // The sum of e^(logit - largest) so far, where the largest may grow. NaN is left out.
+template <class Lanes>
 class GrowingSum {
 public:
+    HEADSCOPE_INLINE GrowingSum() { sum_.fill(0.0F); }
     HEADSCOPE_INLINE void grow(float largest) {
         if (largest > largest_) {
-            Lanes factor = Lanes{} + (largest_ - largest);
+            Lanes factor;
+            factor.fill(largest_ - largest);
             exp_below(factor);
             sum_ *= factor;
             largest_ = largest;
@@ -92,8 +95,9 @@ public:
         }
         for (std::int64_t i = 0; i < kBlock; i += kLanes) {
             Lanes logits;
-            std::memcpy(&logits, block + i, sizeof(logits));
-            logits = logits == logits ? logits - largest_ : Lanes{} + Best::kLowest;
+            logits.load(block + i);
+            logits.replace_nan(Best::kLowest);
+            logits -= largest_;
             exp_below(logits);
             sum_ += logits;
         }
@@ -106,14 +110,15 @@ public:
 
 private:
     float largest_ = Best::kLowest;
-    Lanes sum_ = {};
+    Lanes sum_;
 };
 
 // Reads the logits once.
-HEADSCOPE_CLONES void top_k_row(const float* logits, std::int64_t classes, std::int64_t k, float* values,
-                                std::int32_t* indices) {
+template <class Lanes>
+HEADSCOPE_INLINE void top_k_of(const float* logits, std::int64_t classes, std::int64_t k, float* values,
+                               std::int32_t* indices) {
     Best best(k);
-    GrowingSum sum;
+    GrowingSum<Lanes> sum;
     for (std::int64_t begin = 0; begin < classes; begin += kBlock) {
         const std::int64_t count = std::min(classes - begin, kBlock);
         const float* block = logits + begin;
@@ -133,6 +138,10 @@ HEADSCOPE_CLONES void top_k_row(const float* logits, std::int64_t classes, std::
     }
     best.write(sum.log(), values, indices);
 }
+
+HEADSCOPE_VECTOR_CLONES(void top_k_row(const float* logits, std::int64_t classes, std::int64_t k, float* values,
+                                       std::int32_t* indices),
+                        { top_k_of<Lanes>(logits, classes, k, values, indices); })
 
 }  // namespace
 

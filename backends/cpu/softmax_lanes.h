@@ -8,26 +8,27 @@
 
 namespace headscope::cpu {
 
-constexpr LaneInts kLaneNumbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 // In place, of scores up to a multiple of 16, those that do not count minus infinity; `largest` of all.
+template <class Lanes>
 HEADSCOPE_INLINE void softmax_lanes(float* scores, std::int64_t count, float largest) {
-    Lanes sum = {};
+    Lanes sum;
+    sum.fill(0.0F);
     for (std::int64_t j = 0; j < count; j += kLanes) {
         Lanes weights;
-        std::memcpy(&weights, scores + j, sizeof(weights));
+        weights.load(scores + j);
         weights -= largest;
         exp_below(weights);
-        std::memcpy(scores + j, &weights, sizeof(weights));
+        weights.store(scores + j);
         sum += weights;
     }
     const float scale = 1.0F / total_lane(sum);
     for (std::int64_t j = 0; j < count; j += kLanes) {
         Lanes weights;
-        std::memcpy(&weights, scores + j, sizeof(weights));
+        weights.load(scores + j);
         weights *= scale;
-        std::memcpy(scores + j, &weights, sizeof(weights));
+        weights.store(scores + j);
     }
 }
 

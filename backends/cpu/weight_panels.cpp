@@ -20,37 +20,50 @@ std::int64_t unit_bytes(DType dtype) {
 }
 
 // 16 x 16 units of four bytes: to[x, j] = from[j, x].
-HEADSCOPE_CLONES void transpose_words(const std::byte* from, std::int64_t from_step, std::byte* to,
+template <class Lanes>
+HEADSCOPE_INLINE void transpose_block(const std::byte* from, std::int64_t from_step, std::byte* to,
                                       std::int64_t to_step) {
     Lanes block[kLanes];
     for (std::int64_t row = 0; row < kLanes; ++row) {
-        std::memcpy(&block[row], from + row * from_step, sizeof(Lanes));
+        block[row].load(reinterpret_cast<const float*>(from + row * from_step));
     }
     transpose(block);
     for (std::int64_t row = 0; row < kLanes; ++row) {
-        std::memcpy(to + row * to_step, &block[row], sizeof(Lanes));
+        block[row].store(reinterpret_cast<float*>(to + row * to_step));
     }
 }
 
+HEADSCOPE_VECTOR_CLONES(void transpose_words(const std::byte* from, std::int64_t from_step, std::byte* to,
+                                             std::int64_t to_step),
+                        { transpose_block<Lanes>(from, from_step, to, to_step); })
+
 // The same for 16 rows of 32 numbers of two bytes, which are 16 pairs.
-HEADSCOPE_CLONES void transpose_halves(const std::byte* from, std::int64_t from_step, std::byte* to,
-                                       std::int64_t to_step) {
-    using Pairs = std::uint32_t __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
-    using Halves = std::uint16_t __attribute__((vector_size(kLanes * sizeof(std::uint16_t))));
+template <class Lanes>
+HEADSCOPE_INLINE void transpose_pairs(const std::byte* from, std::int64_t from_step, std::byte* to,
+                                      std::int64_t to_step) {
     Lanes block[kLanes];
     for (std::int64_t row = 0; row < kLanes; ++row) {
-        std::memcpy(&block[row], from + row * from_step, sizeof(Lanes));
+        block[row].load(reinterpret_cast<const float*>(from + row * from_step));
     }
     transpose(block);
     for (std::int64_t row = 0; row < kLanes; ++row) {
-        Pairs pairs;
-        std::memcpy(&pairs, &block[row], sizeof(pairs));
-        const Halves first = __builtin_convertvector(pairs & 0xffffU, Halves);
-        const Halves second = __builtin_convertvector(pairs >> 16U, Halves);
-        std::memcpy(to + 2 * row * to_step, &first, sizeof(first));
-        std::memcpy(to + (2 * row + 1) * to_step, &second, sizeof(second));
+        float lanes[kLanes];
+        block[row].store(lanes);
+        std::uint32_t pairs[kLanes];
+        std::memcpy(pairs, lanes, sizeof(pairs));
+        std::uint16_t halves[2][kLanes];
+        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+            halves[0][lane] = static_cast<std::uint16_t>(pairs[lane]);
+            halves[1][lane] = static_cast<std::uint16_t>(pairs[lane] >> 16U);
+        }
+        std::memcpy(to + 2 * row * to_step, halves[0], sizeof(halves[0]));
+        std::memcpy(to + (2 * row + 1) * to_step, halves[1], sizeof(halves[1]));
     }
 }
+
+HEADSCOPE_VECTOR_CLONES(void transpose_halves(const std::byte* from, std::int64_t from_step, std::byte* to,
+                                              std::int64_t to_step),
+                        { transpose_pairs<Lanes>(from, from_step, to, to_step); })
 
 // `width` rows of `units` units each to [units, width], or back.
 template <bool pack>
@@ -90,9 +103,13 @@ void pack_panel(const WeightPanel& panel, bool eight_bits, const std::byte* rows
     const std::int64_t whole_units = panel.units / at_once * at_once;
     for (std::int64_t row = 0; row < whole_rows; row += kLanes) {
         for (std::int64_t x = 0; x < whole_units; x += at_once) {
-            (halves ? transpose_halves : transpose_words)(rows + row * panel.row_bytes + x * panel.unit,
-                                                          panel.row_bytes, to + (x * panel.width + row) * panel.unit,
-                                                          panel.width * panel.unit);
+            const std::byte* from = rows + row * panel.row_bytes + x * panel.unit;
+            std::byte* at = to + (x * panel.width + row) * panel.unit;
+            if (halves) {
+                transpose_halves(from, panel.row_bytes, at, panel.width * panel.unit);
+            } else {
+                transpose_words(from, panel.row_bytes, at, panel.width * panel.unit);
+            }
         }
     }
     move_units<true>(rows, to, panel.units, panel.width, panel.unit, 0, whole_rows, whole_units);

@@ -90,7 +90,7 @@ std::vector<float> product_of(const Weight& weight, const std::vector<float>& a,
 
 }  // namespace
 
-TEST_CASE("a packed weight holds the numbers that were written, and those that are written later") {
+TEST_CASE("a packed weight holds the numbers that were written, and those that are written later", "[panels]") {
     const auto cpu = headscope::open_cpu({});
     const DType dtype = GENERATE(DType::F32, DType::F16, DType::BF16, DType::I8);
     for (const std::int64_t rows : {1, 16, 31, 32, 33, 70, 96}) {
@@ -107,7 +107,7 @@ TEST_CASE("a packed weight holds the numbers that were written, and those that a
     }
 }
 
-TEST_CASE("a row times a packed weight has the same bits whatever the other rows and threads are") {
+TEST_CASE("a row times a packed weight has the same bits whatever the other rows and threads are", "[panels]") {
     const auto cpu = headscope::open_cpu({});
     const DType dtype = GENERATE(DType::F32, DType::F16, DType::BF16, DType::I8);
     for (const auto& [n, k] : {std::pair{1, 4}, {33, 1}, {40, 64}, {130, 260}, {256, 32}}) {
@@ -126,6 +126,7 @@ TEST_CASE("a row times a packed weight has the same bits whatever the other rows
         }
         if (dtype == DType::I8) {
             CHECK(product_of(weight, a, 0, kRows, 1, IntegerWay::Plain) == together);
+            CHECK(product_of(weight, a, 0, kRows, 1, IntegerWay::Pairs) == together);
         }
         for (std::int64_t row = 0; row < kRows && dtype != DType::I8; ++row) {
             for (std::int64_t column = 0; column < n; ++column) {
@@ -144,7 +145,7 @@ TEST_CASE("a row times a packed weight has the same bits whatever the other rows
     }
 }
 
-TEST_CASE("ops give the same with a packed weight as with its rows") {
+TEST_CASE("ops give the same with a packed weight as with its rows", "[panels]") {
     const auto cpu = headscope::open_cpu({});
     const DType dtype = GENERATE(DType::F32, DType::F16, DType::BF16, DType::I8);
     constexpr std::int64_t kVocabulary = 75;
@@ -200,7 +201,7 @@ TEST_CASE("ops give the same with a packed weight as with its rows") {
     }
 }
 
-TEST_CASE("a packed weight has no views but whole panels") {
+TEST_CASE("a packed weight has no views but whole panels", "[panels]") {
     const auto cpu = headscope::open_cpu({});
     const Weight weight(*cpu, 70, 8, DType::F32);
     const Tensor part = weight.packed.narrow(0, 32, 38);
@@ -214,7 +215,7 @@ TEST_CASE("a packed weight has no views but whole panels") {
     CHECK_THROWS_AS(operands_of(Matmul{.a = weight.packed, .b = weight.packed, .out = out}).check(), CheckFailure);
 }
 
-TEST_CASE("another device borrows memory, also after its owner is gone") {
+TEST_CASE("another device borrows memory, also after its owner is gone", "[panels]") {
     auto owner = headscope::open_cpu({});
     const auto borrower = headscope::open_cpu({});
     auto lent = std::make_unique<Tensor>(make_from_host(*owner, {3}, DType::F32, std::vector<float>{1, 2, 3}));
