@@ -197,11 +197,13 @@ check_sanitize() {
         UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build/sanitize --output-on-failure --parallel "$(nproc)"
 }
 
-# Everything that one engine's threads share.
+# Everything that threads share: the CPU's pool, lent weights, one engine, ranks, and the C library.
 check_threads() {
-    build threads test_engine test_parallel test_ranks
+    build threads test_backend test_engine test_parallel test_ranks test_capi
     export TSAN_OPTIONS=halt_on_error=1:suppressions=$PWD/tests/house/races.txt
+    build/threads/tests/test_backend '[threads]','[products]','[panels]'
     build/threads/tests/test_engine
+    build/threads/tests/test_capi
     HEADSCOPE_TEST_DEVICES=cpu build/threads/tests/test_parallel
     HEADSCOPE_TEST_DEVICES=cpu build/threads/tests/test_ranks
 }

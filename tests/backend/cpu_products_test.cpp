@@ -29,7 +29,7 @@ std::vector<float> noise(std::int64_t count, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("a row's product has the same bits whatever the other rows are") {
+TEST_CASE("a row's product has the same bits whatever the other rows are", "[products]") {
     for (const std::int64_t k : {3, 16, 257}) {
         for (const std::int64_t n : {1, 17, 130}) {
             constexpr std::int64_t kRows = 15;  // tiles of four rows, two and one
@@ -60,7 +60,7 @@ TEST_CASE("a row's product has the same bits whatever the other rows are") {
     }
 }
 
-TEST_CASE("products of narrow weights have the same bits for any number of threads and every I8 kernel") {
+TEST_CASE("products of narrow weights have the same bits for any number of threads and every I8 kernel", "[products]") {
     using headscope::DType;
     const auto backend = headscope::open_cpu({});
     // Only tiles of four and three rows; half a panel of 16; a pair of tiles and part of a third
