@@ -119,6 +119,8 @@ calibrate --model "$model" --picture after.txt
 expect "as a picture" misused "'after.txt' is no picture"
 calibrate --model "$(dirname "${BASH_SOURCE[0]}")/../import/models/hf-bart" --write
 expect "another program's model is imported first" misused "--write keeps the temperature in a model directory of headscope" "headscope import"
+calibrate --write
+expect "and the model is named, so that no bundled one changes" misused "--write changes a model: give --model"
 run calibrate --model "$model"
 expect "data is needed" misused "nothing to calibrate with" "--tsv FILE"
 run calibrate --source source.txt --model "$model"

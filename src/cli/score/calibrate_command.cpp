@@ -216,6 +216,9 @@ void add_calibrate_command(CLI::App& app, const OpenOptions& open_options, int c
         if (!options->text.file.empty()) {
             options->common.bundled_model = kCausalModel;
         }
+        if (options->write && options->common.models.empty()) {
+            throw UsageError("--write changes a model: give --model, so that it is the one you mean");
+        }
         calibrate(*options, result_origin(count, words));
     });
 }
