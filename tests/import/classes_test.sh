@@ -65,6 +65,9 @@ printf 'mo\n\nkaleb\n' >gap
 run classify --model ours gap
 expect "an empty line is named" eval 'ended_with 1 && complains "line 2: the text is empty" && complains "1 of 3 texts were not classified"'
 expect "and gives an empty line" eval '[ "$(wc -l <out)" = 3 ] && [ -z "$(sed -n 2p out)" ]'
+printf 'mo\n\xff\nkaleb\n' >bytes
+run classify --model ours bytes --json
+expect "so is one that is not UTF-8" eval 'ended_with 1 && complains "line 2: the text is not UTF-8" && [ "$(wc -l <out)" = 3 ]'
 yes kaleb | head -n 30 | paste -sd ' ' >long
 run classify --model ours long
 expect "so is one that is too long" complains 'but the model takes at most 24'

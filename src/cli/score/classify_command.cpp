@@ -33,7 +33,7 @@ struct ClassifyOptions {
 
 // A line of the input; of two texts they are separated by TAB.
 bool read_line(LineReader& reader, bool pairs, ScoredLine& line) {
-    if (!reader.next(line.text)) {
+    if (!reader.next_bytes(line.text)) {
         return false;
     }
     line.line = reader.number();

@@ -47,6 +47,7 @@ std::optional<LineScorer::Part> LineScorer::read(const std::function<bool(Scored
             line.examples = examples_of(line);
         } catch (const Error& error) {
             line.problem = error.what();
+            size.add(1);
         }
         for (const Example& example : line.examples) {
             size.add(std::max(std::ssize(example.source), std::ssize(example.target)));
