@@ -109,6 +109,13 @@ agrees() { # with what classify says
         ([range(4) | select($given[0][.] == $wanted[0][.])] | length) and (.classes | length) == 3 and .model.precision == "f32"' out
 }
 expect "as classify does" agrees
+run evaluate --labelled labelled.jsonl --model ours
+cp out whole
+jq -nc --arg text "$(cat long)" '{text: $text, label: "neutral"}' | cat - labelled.jsonl >longer.jsonl
+run evaluate --labelled longer.jsonl --model ours
+expect "a text that is too long is left out, and named" eval 'ended_with 1 && same out whole && complains "line 1: the text has" && complains "1 of 5 texts were not evaluated"'
+run evaluate --labelled longer.jsonl --model ours --json
+expect "and counted" jq -e '.texts == 4 and .left_out == 1' out
 sed 's/"neutral"/"furious"/' labelled.jsonl >unknown.jsonl
 run evaluate --labelled unknown.jsonl --model ours
 expect "a class that the model lacks" refused 'line 3' 'the class "furious" is unknown to the model, which has negative, neutral, positive'
@@ -153,6 +160,9 @@ run evaluate --answers answers.jsonl --model "$models/hf-bert-answers"
 expect "answers are scored as SQuAD's script does" says 'questions: exact match'
 run evaluate --answers answers.jsonl --model "$models/hf-bert-answers" --json
 expect "in JSON" jq -e '.questions == 2 and .f1 > 0 and .exact_match <= .f1' out
+jq -nc --arg question "$(cat long)" '{question: $question, context: "rito", answers: ["rito"]}' | cat answers.jsonl - >asked.jsonl
+run evaluate --answers asked.jsonl --model "$models/hf-bert-answers" --json
+expect "a question that is too long counts as wrong" eval 'ended_with 1 && complains "line 3: the question has" && complains "1 of 3 questions were not answered" && jq -e ".questions == 3 and .unanswered == 1" out'
 jq -c '.answers = ["elsewhere"]' questions.jsonl >outside.jsonl
 run evaluate --answers outside.jsonl --model "$models/hf-bert-answers"
 expect "an answer outside the context" refused 'line 1' 'has "elsewhere", which does not stand in the context'

@@ -4,11 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "cli/command.h"
 #include "cli/score/answer_scorer.h"
-#include "cli/score/evaluation_report.h"
+#include "cli/score/label_report.h"
 #include "data/question_reader.h"
 #include "io/input_files.h"
 #include "options/progress.h"
@@ -37,13 +35,11 @@ void evaluate_answers(const CommonOptions& common, const std::string& file, std:
         return true;
     };
     AnswerScores scores;
+    LineProblems problems(reader.lines().name());
     ProgressMeter progress("question");
     scorer.score_all(next, [&](const std::vector<ScoredLine>& lines) {
         for (const ScoredLine& line : lines) {
-            if (!line.problem.empty()) {
-                throw Error(fmt::format("{} line {}: {}", reader.lines().name(), line.line, line.problem));
-            }
-            scores.add(scorer.answer(line).text, wanted.front());
+            scores.add(problems.report(line) ? "" : scorer.answer(line).text, wanted.front());
             wanted.pop_front();
         }
         progress.done(scores.answers);
@@ -53,9 +49,9 @@ void evaluate_answers(const CommonOptions& common, const std::string& file, std:
     if (scores.answers == 0) {
         throw Error(reader.lines().name() + " has no question to evaluate");
     }
-    write_output(common.json ? answer_scores_json(scores, origin,
-                                                  {scorer.models(), scorer.opened().engine.devices(), common.precision})
-                             : answer_scores_table(scores));
+    const EvaluatedBy by{scorer.models(), scorer.opened().engine.devices(), common.precision};
+    write_output(common.json ? answer_scores_json(scores, problems.count(), origin, by) : answer_scores_table(scores));
+    problems.require_none("question", "answered; they count as wrong");
 }
 
 }  // namespace headscope

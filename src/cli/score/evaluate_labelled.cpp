@@ -11,7 +11,7 @@
 
 #include "cli/command.h"
 #include "cli/score/calibration_picture.h"
-#include "cli/score/evaluation_report.h"
+#include "cli/score/label_report.h"
 #include "cli/score/text_scorer.h"
 #include "data/labelled_reader.h"
 #include "io/input_files.h"
@@ -48,10 +48,7 @@ public:
     }
 
     // The number or the index of the class of the first line that was not asked for.
-    double take(const ScoredLine& line) {
-        if (!line.problem.empty()) {
-            throw Error(fmt::format("{} line {}: {}", reader_.lines().name(), line.line, line.problem));
-        }
+    double take() {
         const double wanted = wanted_.front();
         wanted_.pop_front();
         return wanted;
@@ -81,22 +78,27 @@ void evaluate_labelled(const CommonOptions& common, const std::string& file, std
     LabelledLines input(file, scorer.labels());
     ClassEvaluation classes(scorer.labels().size());
     NumberEvaluation numbers;
+    LineProblems problems(input.name());
     ProgressMeter progress("text");
     scorer.score_all([&](ScoredLine& line) { return input.next(line); },
                      [&](const std::vector<ScoredLine>& lines) {
                          for (const ScoredLine& line : lines) {
-                             const double wanted = input.take(line);
+                             const double wanted = input.take();
+                             if (problems.report(line)) {
+                                 continue;
+                             }
                              if (scorer.has_classes()) {
                                  classes.add(probabilities_of(line.scores.front()), static_cast<std::size_t>(wanted));
                              } else {
                                  numbers.add(line.scores.front().front(), wanted);
                              }
                          }
-                         progress.done(classes.texts() + numbers.texts());
+                         progress.done(static_cast<std::int64_t>(problems.lines()));
                      });
     progress.clear();
     scorer.opened().tell_idle();
     if (classes.texts() + numbers.texts() == 0) {
+        problems.require_none("text", "evaluated");
         throw Error(input.name() + " has no text to evaluate");
     }
     if (!calibration.empty()) {
@@ -104,11 +106,13 @@ void evaluate_labelled(const CommonOptions& common, const std::string& file, std
     }
     const EvaluatedBy by{scorer.models(), scorer.opened().engine.devices(), common.precision};
     if (scorer.has_classes()) {
-        write_output(common.json ? class_evaluation_json(classes, scorer.labels(), origin, by)
+        write_output(common.json ? class_evaluation_json(classes, scorer.labels(), problems.count(), origin, by)
                                  : class_evaluation_table(classes, scorer.labels()));
     } else {
-        write_output(common.json ? number_evaluation_json(numbers, origin, by) : number_evaluation_table(numbers));
+        write_output(common.json ? number_evaluation_json(numbers, problems.count(), origin, by)
+                                 : number_evaluation_table(numbers));
     }
+    problems.require_none("text", "evaluated");
 }
 
 }  // namespace headscope

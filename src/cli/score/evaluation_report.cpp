@@ -1,7 +1,5 @@
 #include "cli/score/evaluation_report.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -252,111 +250,6 @@ std::string ranking_evaluation_json(const RankingEvaluation& evaluation, const R
         json["by_rank_distance"].push_back(
             {{"distance", distance}, {"pairs", pairs.pairs}, {"accuracy", pairs.accuracy()}});
     }
-    return json_document(json);
-}
-
-namespace {
-
-// Characters of UTF-8.
-std::size_t characters_of(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; }));
-}
-
-}  // namespace
-
-std::string class_evaluation_table(const ClassEvaluation& evaluation, const std::vector<std::string>& labels) {
-    const ForcedStatistics& of = evaluation.choices();
-    std::size_t widest = 5;  // "class"
-    for (const std::string& label : labels) {
-        widest = std::max(widest, characters_of(label));
-    }
-    const auto name = [&](const std::string& label) {
-        return label + std::string(widest - std::min(widest, characters_of(label)), ' ');
-    };
-    std::string text = fmt::format(
-        "{}: accuracy {:.2f} %, F1 {:.4f} (mean of the classes)\n{}  precision  recall      F1   texts\n",
-        counted(evaluation.texts(), "text"), 100.0 * evaluation.accuracy(), evaluation.macro_f1(), name("class"));
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        const ClassEvaluation::OfClass one = evaluation.of_class(i);
-        text += fmt::format("{}  {:9.4f}  {:6.4f}  {:6.4f}  {:6}\n", name(labels[i]), one.precision, one.recall, one.f1,
-                            one.texts);
-    }
-    text += fmt::format("\n{}  the model's, in this order\n", name("text"));
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        text += name(labels[i]) + " ";
-        for (const std::int64_t count : evaluation.confusion()[i]) {
-            text += fmt::format(" {:6}", count);
-        }
-        text += "\n";
-    }
-    return text + fmt::format(
-                      "\nloss {:.4f}; calibration error {:.2f} % (ECE, {} bins): the likeliest class has probability "
-                      "{:.1f} % on average\n",
-                      of.nll(), 100.0 * of.expected_calibration_error(), kCalibrationBins, 100.0 * of.confidence());
-}
-
-std::string class_evaluation_json(const ClassEvaluation& evaluation, const std::vector<std::string>& labels,
-                                  const ResultOrigin& origin, const EvaluatedBy& by) {
-    Json json = to_json(origin);
-    json.update({{"model", evaluated_by_json(by)},
-                 {"texts", evaluation.texts()},
-                 {"accuracy", evaluation.accuracy()},
-                 {"macro_f1", evaluation.macro_f1()},
-                 {"nll", evaluation.choices().nll()},
-                 {"calibration", calibration_json(evaluation.choices())}});
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        const ClassEvaluation::OfClass one = evaluation.of_class(i);
-        json["classes"].push_back({{"label", labels[i]},
-                                   {"texts", one.texts},
-                                   {"precision", one.precision},
-                                   {"recall", one.recall},
-                                   {"f1", one.f1},
-                                   {"given", evaluation.confusion()[i]}});
-    }
-    return json_document(json);
-}
-
-namespace {
-
-std::string correlation_text(const std::optional<double>& value) {
-    return value ? fmt::format("{:.4f}", *value) : "undefined, since all numbers are equal";
-}
-
-Json correlation_json(const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
-}  // namespace
-
-std::string number_evaluation_table(const NumberEvaluation& evaluation) {
-    return fmt::format("{}: mean squared error {:.4f}\ncorrelation: Pearson {}, Spearman {}\n",
-                       counted(evaluation.texts(), "text"), evaluation.mean_squared_error(),
-                       correlation_text(evaluation.pearson()), correlation_text(evaluation.spearman()));
-}
-
-std::string number_evaluation_json(const NumberEvaluation& evaluation, const ResultOrigin& origin,
-                                   const EvaluatedBy& by) {
-    Json json = to_json(origin);
-    json.update({{"model", evaluated_by_json(by)},
-                 {"texts", evaluation.texts()},
-                 {"mse", evaluation.mean_squared_error()},
-                 {"pearson", correlation_json(evaluation.pearson())},
-                 {"spearman", correlation_json(evaluation.spearman())}});
-    return json_document(json);
-}
-
-std::string answer_scores_table(const AnswerScores& scores) {
-    return fmt::format("{}: exact match {:.2f} %, F1 {:.2f} %\n", counted(scores.answers, "question"),
-                       100.0 * scores.exact_match(), 100.0 * scores.f1());
-}
-
-std::string answer_scores_json(const AnswerScores& scores, const ResultOrigin& origin, const EvaluatedBy& by) {
-    Json json = to_json(origin);
-    json.update({{"model", evaluated_by_json(by)},
-                 {"questions", scores.answers},
-                 {"exact_match", scores.exact_match()},
-                 {"f1", scores.f1()}});
     return json_document(json);
 }
 

@@ -8,8 +8,6 @@
 #include "backend/precision.h"
 #include "cli/result_origin.h"
 #include "engine/statistics.h"
-#include "eval/answer_scores.h"
-#include "eval/class_evaluation.h"
 #include "eval/evaluation.h"
 #include "eval/ranking_evaluation.h"
 #include "eval/text_evaluation.h"
@@ -43,18 +41,6 @@ std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& or
 // The same of ranked responses.
 std::string ranking_evaluation_json(const RankingEvaluation& evaluation, const ResultOrigin& origin,
                                     const EvaluatedBy& by);
-
-// The same of texts with classes, whose names these are, and of texts with numbers.
-std::string class_evaluation_table(const ClassEvaluation& evaluation, const std::vector<std::string>& labels);
-std::string class_evaluation_json(const ClassEvaluation& evaluation, const std::vector<std::string>& labels,
-                                  const ResultOrigin& origin, const EvaluatedBy& by);
-std::string number_evaluation_table(const NumberEvaluation& evaluation);
-std::string number_evaluation_json(const NumberEvaluation& evaluation, const ResultOrigin& origin,
-                                   const EvaluatedBy& by);
-
-// The same of answers to questions.
-std::string answer_scores_table(const AnswerScores& scores);
-std::string answer_scores_json(const AnswerScores& scores, const ResultOrigin& origin, const EvaluatedBy& by);
 
 // The same for a language model.
 std::string text_evaluation_table(const TextEvaluation& evaluation, Architecture family);

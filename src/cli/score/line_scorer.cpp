@@ -18,6 +18,22 @@
 
 namespace headscope {
 
+bool LineProblems::report(const ScoredLine& line) {
+    ++lines_;
+    if (line.problem.empty()) {
+        return false;
+    }
+    ++count_;
+    log_error(fmt::format("headscope: {} line {}: {}", file_, line.line, line.problem));
+    return true;
+}
+
+void LineProblems::require_none(const std::string& noun, const std::string& done) const {
+    if (count_ > 0) {
+        throw Error(fmt::format("{} of {} were not {}", count_, counted(lines_, noun), done));
+    }
+}
+
 LineScorer::LineScorer(const CommonOptions& common, std::int64_t batch_tokens)
     : models_(common.find_models()),
       opened_(common, models_, log_of_command),
@@ -92,26 +108,20 @@ std::vector<ScoredLine> LineScorer::with_scores(const Part& part, const Scores& 
 void LineScorer::print_all(const std::function<bool(ScoredLine& line)>& next,
                            const std::function<std::string(const ScoredLine& line)>& printed, const std::string& name,
                            const Words& words) {
-    std::size_t lines = 0, problems = 0;
+    LineProblems problems(name);
     score_all(next, [&](const std::vector<ScoredLine>& some) {
         std::string text;
         for (const ScoredLine& line : some) {
-            if (!line.problem.empty()) {
-                log_error(fmt::format("headscope: line {}: {}", line.line, line.problem));
-                ++problems;
-            }
+            problems.report(line);
             text += printed(line);
         }
-        lines += some.size();
         write_output(text);
     });
     opened().tell_idle();
-    if (lines == 0) {
+    if (problems.lines() == 0) {
         throw Error(fmt::format("{} has no {}{}", name, words.noun, words.to_do));
     }
-    if (problems > 0) {
-        throw Error(fmt::format("{} of {} were not {}", problems, counted(lines, words.noun), words.done));
-    }
+    problems.require_none(words.noun, words.done);
 }
 
 }  // namespace headscope

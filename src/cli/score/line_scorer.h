@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/opened_engine.h"
@@ -23,6 +24,23 @@ struct ScoredLine {
     std::string problem = {};                      // why the model cannot read it; empty: it can
     std::vector<Example> examples = {};            // what the model reads of it; none if there is a problem
     std::vector<std::vector<double>> scores = {};  // of each of them
+};
+
+// Names the lines of a file that the model cannot read, and counts them.
+class LineProblems {
+public:
+    explicit LineProblems(std::string file) : file_(std::move(file)) {}
+
+    // The next line. True if it has a problem.
+    bool report(const ScoredLine& line);
+    std::size_t lines() const { return lines_; }
+    std::size_t count() const { return count_; }
+    // "2 of 7 texts were not classified"; `noun`: "text", `done`: "classified".
+    void require_none(const std::string& noun, const std::string& done) const;
+
+private:
+    const std::string file_;
+    std::size_t lines_ = 0, count_ = 0;
 };
 
 class LineScorer {
