@@ -1,6 +1,9 @@
 #include "data/labelled_reader.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "data/json_line.h"
@@ -22,6 +25,23 @@ void read_label(ConfigReader& reader, LabelledText& text) {
 }
 
 }  // namespace
+
+std::int32_t index_of_label(const LabelledText& text, const std::vector<std::string>& labels,
+                            const std::string& place) {
+    if (text.number.has_value() != labels.empty()) {
+        throw Error(fmt::format("{}: the label is {}, but the model has {}", place,
+                                text.number ? "a number" : "a class", text.number ? "classes" : "a number"));
+    }
+    if (text.number) {
+        return 0;
+    }
+    const auto found = std::ranges::find(labels, text.label);
+    if (found == labels.end()) {
+        throw Error(fmt::format("{}: the class \"{}\" is unknown to the model, which has {}", place, text.label,
+                                fmt::join(labels, ", ")));
+    }
+    return static_cast<std::int32_t>(found - labels.begin());
+}
 
 std::string LabelledReader::place() const {
     return fmt::format("{} line {}", lines_.name(), lines_.number());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "text/lines.h"
 
@@ -16,6 +17,10 @@ struct LabelledText {
     std::string label = {};             // its class; empty if it has a number
     std::optional<double> number = {};  // finite
 };
+
+// The place of a text's class among `labels`; 0 for its number, if there are none. Error that names `place` for another
+// class, and for a number where there are classes or the other way round.
+std::int32_t index_of_label(const LabelledText& text, const std::vector<std::string>& labels, const std::string& place);
 
 class LabelledReader {
 public:

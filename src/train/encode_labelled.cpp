@@ -1,6 +1,5 @@
 #include "train/encode_labelled.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -30,8 +29,9 @@ public:
         constexpr std::size_t kAtOnce = 4096;
         LabelledReader reader(file);
         for (LabelledText text; reader.next(text);) {
-            const std::int32_t label = class_of(text, reader.place());
-            read_.push_back({std::move(text), reader.place(), label, {}});
+            const std::string place = reader.place();
+            const std::int32_t label = index_of_label(text, model_.output.labels, place);
+            read_.push_back({std::move(text), place, label, {}});
             if (read_.size() == kAtOnce) {
                 encode();
             }
@@ -58,23 +58,6 @@ private:
         std::int32_t label;
         Example example;
     };
-
-    std::int32_t class_of(const LabelledText& text, const std::string& place) const {
-        const std::vector<std::string>& labels = model_.output.labels;
-        if (text.number.has_value() == (model_.output.head == OutputHead::Classes)) {
-            throw Error(fmt::format("{}: the label is {}, but the model has {}", place,
-                                    text.number ? "a number" : "a class", text.number ? "classes" : "a number"));
-        }
-        if (text.number) {
-            return 0;
-        }
-        const auto found = std::ranges::find(labels, text.label);
-        if (found == labels.end()) {
-            throw Error(fmt::format("{}: the class \"{}\" is unknown to the model, which has {}", place, text.label,
-                                    fmt::join(labels, ", ")));
-        }
-        return static_cast<std::int32_t>(found - labels.begin());
-    }
 
     void encode() {
         constexpr std::size_t kLeast = 64;  // fewer are not worth a thread

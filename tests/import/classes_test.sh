@@ -124,7 +124,7 @@ run evaluate --labelled mixed.jsonl --model ours
 expect "classes and numbers" refused 'line 3' 'a file has one or the other'
 jq -c '.label = (.text | length)' labelled.jsonl >numbers.jsonl
 run evaluate --labelled numbers.jsonl --model ours
-expect "numbers for classes" refused 'the label is a number, but the model gives classes'
+expect "numbers for classes" refused 'the label is a number, but the model has classes'
 run evaluate --labelled numbers.jsonl --model "$models/hf-bert-number"
 expect "numbers have an error and correlations" eval 'says "mean squared error" && says "Pearson" && says "Spearman"'
 run evaluate --labelled numbers.jsonl --model "$models/hf-bert-number" --json

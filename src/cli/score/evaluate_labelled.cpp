@@ -1,13 +1,9 @@
 #include "cli/score/evaluate_labelled.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "cli/command.h"
 #include "cli/score/calibration_picture.h"
@@ -32,18 +28,10 @@ public:
             return false;
         }
         line.line = reader_.lines().number();
-        if (text.number.has_value() == !labels_.empty()) {
-            throw Error(fmt::format("{}: the label is {}, but the model gives {}", reader_.place(),
-                                    text.number ? "a number" : "a class", text.number ? "classes" : "a number"));
-        }
-        const auto found = std::ranges::find(labels_, text.label);
-        if (!text.number && found == labels_.end()) {
-            throw Error(fmt::format("{}: the class \"{}\" is unknown to the model, which has {}", reader_.place(),
-                                    text.label, fmt::join(labels_, ", ")));
-        }
+        const std::int32_t label = index_of_label(text, labels_, reader_.place());
         line.text = std::move(text.text);
         line.pair = std::move(text.pair);
-        wanted_.push_back(text.number ? *text.number : static_cast<double>(found - labels_.begin()));
+        wanted_.push_back(text.number.value_or(label));
         return true;
     }
 
