@@ -70,6 +70,9 @@ std::vector<ContextWindow> AnswerFinder::windows(const std::string& question, co
     before.insert(before.end(), asked.begin(), asked.end());
     before.insert(before.end(), frame_.between.begin(), frame_.between.end());
     const std::vector<std::int32_t> pieces = tokenizer_->encode(context);
+    if (pieces.empty()) {
+        throw Error("the context has no piece that the model reads");
+    }
     const std::int64_t room = config_.max_length - std::ssize(before) - 1;
     if (room < 2) {
         throw Error(fmt::format("the question has {} pieces, and the model reads {} with its context: shorten it",

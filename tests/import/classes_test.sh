@@ -150,11 +150,16 @@ run answer --model "$models/hf-bert-answers" questions.jsonl && cp out alone
 run answer --model "$models/hf-bert-answers" questions.jsonl -o written --precision f16 --device cpu,cpu --batch-tokens 16
 expect "in a file, on two devices, with weights of 16 bits" same written alone
 run answer --model "$models/hf-bert-answers" questions.jsonl --longest 1
-expect "of as many pieces as allowed" ended_with 0
+while read -r line; do "$headscope" tokenize --model "$models/hf-bert-answers" --text "$line" | wc -w; done <out | sort -u >pieces
+expect "of as many pieces as allowed" eval '[ "$(cat pieces)" = 1 ]'
+run answer --model "$models/hf-bert-answers" --question mo --context $'\a'
+expect "a context of which the model reads nothing" eval 'ended_with 1 && complains "the context has no piece"'
 run answer --model ours --question mo --context kaleb
 expect "a model that finds no answers" refused 'finds no answers in texts'
 run answer --model "$models/hf-bert-answers" --question mo
 expect "a question alone" misused '--question and --context belong together'
+run answer --model "$models/hf-bert-answers" --question '' --context '' </dev/null
+expect "an empty one" misused '--question'
 jq -c '.answers = [(.context | split(" ")[-1]), .context]' questions.jsonl >answers.jsonl
 run evaluate --answers answers.jsonl --model "$models/hf-bert-answers"
 expect "answers are scored as SQuAD's script does" says 'questions: exact match'

@@ -116,8 +116,10 @@ void add_answer_command(CLI::App& app, const OpenOptions& open_options) {
     command->option_defaults()->group("Data");
     CLI::Option* file = command->add_option(
         "FILE", options->input, "Questions with contexts, one JSON object a line; - or none: standard input");
-    command->add_option("--question", options->question, "A question")->excludes(file);
-    command->add_option("--context", options->context, "The text that holds its answer")->excludes(file);
+    command->add_option("--question", options->question, "A question")->check(not_empty)->excludes(file);
+    command->add_option("--context", options->context, "The text that holds its answer")
+        ->check(not_empty)
+        ->excludes(file);
     options->common.add_model(*command);
     options->common.add_device_list(*command);
     options->common.add_precision(*command);
