@@ -117,7 +117,7 @@ expect "JSON has them" eval 'jq -e ".query_probabilities | length >= 3 and all(.
 run attention --text 'The cat sleeps.' --kind encoder --probabilities -o shaded.svg
 expect "which others have not" misused "--probabilities are those of words that the model wrote"
 run attention --text 'The cat sleeps.' --numbers -o numbers.svg
-expect "but of no word there are none" misused "give --word, --position or --find"
+expect "but of no word there are none" misused "give --word, --position, --class-token or --find"
 run attention --text 'The cat sleeps.' -o page.html
 expect "a page says what each line stands for" grep -q 'class="line" data-query="0" data-key="0" data-head="1"' page.html
 run attention --text 'The cat sleeps.' --lens -o lens.svg

@@ -142,6 +142,7 @@ for command in "${commands[@]}"; do
     if [ "$command" != train ]; then ln -s ../runs/causal desk/out/lm && ln -s ../runs/masked desk/out/masked; fi
     if [ "$command" = chat ] || [ "$command" = rank ]; then ln -s ../runs/sft desk/out/sft; fi
     if [ "$command" = score ] || [ "$command" = evaluate ]; then ln -s ../runs/reward desk/out/reward; fi
+    if [ "$command" = attention ]; then ln -s ../runs/mood desk/out/mood; fi
     if [ "$command" = classify ] || [ "$command" = evaluate ]; then
         ln -s ../runs/mood desk/out/mood && ln -s ../runs/mood desk/out/entailment
     fi

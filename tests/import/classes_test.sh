@@ -132,11 +132,16 @@ expect "in JSON, too" jq -e '.texts == 4 and .mse > 0 and .pearson <= 1 and .spe
 run evaluate --labelled numbers.jsonl --model "$models/hf-bert-number" --calibration none.svg
 expect "which have no calibration" refused '--calibration draws the probabilities of classes'
 
-run attention --model ours --text 'mo Kaleb rito' --position 1 --json
-expect "the attention of the class token is that of position 1" jq -e '[.. | .queries? // empty] | length >= 0' out
-cp out class_token
-run attention --model ours --text 'mo Kaleb rito' --position 1 -o class.svg
-expect "which can be drawn" grep -q '</svg>' class.svg
+run attention --model ours --text 'mo Kaleb rito' --class-token --json
+expect "the attention of the class token is that of [CLS]" jq -e '.chosen_queries == [0] and .queries[0] == "[CLS]"' out
+likeliest_class=$("$headscope" classify --model ours --text 'mo Kaleb rito' --top 1 --json | jq -r '.classes[0] | "Class: \(.label), probability \(.probability * 1000 | round / 1000)."')
+expect "with the class that classify prints" jq -e --arg class "$likeliest_class" '.note | startswith($class)' out
+run attention --model ours --text 'mo Kaleb rito' --class-token -o class.svg
+expect "which can be drawn" grep -q "$likeliest_class" class.svg
+run attention --model "$models/hf-bert-number" --text 'mo Kaleb rito' --class-token
+expect "or a number" grep -q '^Score: -\?[0-9.]*\.$' out
+run attention --model "$models/hf-bert" --text 'mo Kaleb rito' --class-token
+expect "a model without classes has none" misused '--class-token' 'has no classes'
 
 run answer --model "$models/hf-bert-answers" --question 'kam' --context 'mo Kaleb rito sané'
 expect "an answer is a part of its context" [ "$(cat out)" = rito ]

@@ -168,7 +168,7 @@ for name in heads.svg heads.json heads; do
 done
 run attention --text 'The cat sleeps.' --page
 expect "a page needs a file" misused "give -o FILE.html"
-for other in '--kind cross' '--layer 2' '--heads 1' '--find structure' '--word cat' '--position 1' --no-special --matrix --all-heads \
+for other in '--kind cross' '--layer 2' '--heads 1' '--find structure' '--word cat' '--position 1' --class-token --no-special --matrix --all-heads \
     --saliency --lens --overview '--least 0.1' '--top 1' --numbers --probabilities '--theme dark' '--text-size 12' '--scale 1'; do
     # shellcheck disable=SC2086 # an option and its value
     run attention --text 'The cat sleeps.' --page $other -o other.html

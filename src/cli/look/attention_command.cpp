@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -13,6 +14,7 @@
 #include "cli/look/attention_inside.h"
 #include "cli/look/attention_options.h"
 #include "cli/look/attention_page.h"
+#include "cli/look/class_token.h"
 #include "cli/opened_engine.h"
 #include "io/atomic_file.h"
 #include "io/input_files.h"
@@ -79,15 +81,27 @@ std::string look_at_sentence(const AttentionOptions& options, const ShownFormat&
         request.text = repeated_text(opened.directory());
         log_line("the text, random words twice: " + request.text.substr(request.text.find_first_not_of(' ')));
     }
+    if (options.class_token) {
+        choose_class_token(request.selection, opened.directory());
+    }
     AttentionRecord record;
-    opened.run([&](const Place& place) { record = record_for(place.backend, place.model, request); });
+    std::string class_of_text;
+    opened.run([&](const Place& place) {
+        record = record_for(place.backend, place.model, request);
+        class_of_text = options.class_token ? class_sentence(place, request.text) : "";
+    });
     AttentionSelection selection = request.selection;
     if (!options.find.empty()) {
         choose_found(selection, record, options);
     }
     PictureOptions picture = options.picture;
     picture.group = heads_in_group(opened.directory().config, selection.kind);
-    return write_shown(select_shown(record, selection, picture), picture, format);
+    ShownAttention shown = select_shown(record, selection, picture);
+    if (auto* figure = std::get_if<ShownFigure>(&shown); figure != nullptr && options.class_token) {
+        std::string& note = figure->attention.note;
+        note = class_of_text + (note.empty() ? "" : " ") + note;
+    }
+    return write_shown(shown, picture, format);
 }
 
 std::string look_at_sentences(const AttentionOptions& options, const ShownFormat& format) {
@@ -132,8 +146,9 @@ void show_attention(AttentionOptions options) {
         throw UsageError("--page writes a page for a browser: give -o FILE.html");
     }
     const AttentionSelection& chosen = options.request.selection;
-    if (figure.numbers && chosen.words.empty() && chosen.positions.empty() && options.find.empty()) {
-        throw UsageError("--numbers are those of a chosen word: give --word, --position or --find");
+    if (figure.numbers && chosen.words.empty() && chosen.positions.empty() && options.find.empty() &&
+        !options.class_token) {
+        throw UsageError("--numbers are those of a chosen word: give --word, --position, --class-token or --find");
     }
     std::string bytes = looks_inside(options)    ? look_inside(options, format)
                         : options.page           ? look_at_page(options)

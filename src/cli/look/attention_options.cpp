@@ -79,7 +79,8 @@ constexpr const char* kAboutAttention =
     "  headscope attention --corpus pairs.tsv --find anaphora -o anaphora.svg\n"
     "  headscope attention --corpus pairs.tsv --importance -o importance.svg\n"
     "  headscope attention --model out/lm --text 'The weather' --max-tokens 5 -o weather.svg\n"
-    "  headscope attention --model out/masked --text 'The [MASK] sleeps.' --word '[MASK]' -o mask.svg";
+    "  headscope attention --model out/masked --text 'The [MASK] sleeps.' --word '[MASK]' -o mask.svg\n"
+    "  headscope attention --model out/mood --text 'What a lovely day!' --class-token -o mood.svg";
 
 // Options for what is computed.
 void add_record_options(CLI::App& command, AttentionOptions& options) {
@@ -138,10 +139,17 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
         command.add_flag("--pieces", options.pieces, "One column per piece, or in a picture of --saliency");
     command.add_flag("--words", options.words, "One column per word (the default)")->excludes(pieces);
     command.add_flag("--no-special", options.no_special, "Leave out <BOS> and <EOS>, and renormalise the weights");
-    CLI::Option* matrix = command.add_flag("--matrix", options.matrix, "Draw one head as a heat map");
+    CLI::Option* class_token =
+        command.add_flag("--class-token", options.class_token,
+                         "Draw only the lines of the token that gives a text its class, and name the class");
+    for (const char* other : {"--find", "--word", "--position", "--no-special", "--chat", "--max-tokens"}) {
+        class_token->excludes(other);
+    }
+    CLI::Option* matrix =
+        command.add_flag("--matrix", options.matrix, "Draw one head as a heat map")->excludes(class_token);
     command.add_flag("--log", options.picture.logarithmic, "Logarithmic colours in the heat map")->needs(matrix);
     CLI::Option* all = command.add_flag("--all-heads", options.all_heads, "Draw every head of every layer, small");
-    for (CLI::Option* other : {matrix, layer, heads, find, word, position}) {
+    for (CLI::Option* other : {matrix, layer, heads, find, word, position, class_token}) {
         all->excludes(other);
     }
     command.add_option("--sort", options.order, "Order of --all-heads: " + head_order_names())
@@ -155,8 +163,8 @@ void add_corpus_options(CLI::App& command, AttentionOptions& options) {
     CLI::Option* corpus = command.add_option("--corpus", options.corpus,
                                              "Lines of \"source TAB target\", or of text: for --find or --importance");
     for (const char* other : {"--text", "--target", "--max-tokens", "--pads", "--layer", "--heads", "--best", "--rank",
-                              "--word", "--position", "--no-special", "--matrix", "--all-heads", "--overview",
-                              "--least", "--top", "--numbers", "--probabilities"}) {
+                              "--word", "--position", "--class-token", "--no-special", "--matrix", "--all-heads",
+                              "--overview", "--least", "--top", "--numbers", "--probabilities"}) {
         corpus->excludes(other);
     }
     CLI::Option* importance =
@@ -196,8 +204,8 @@ void add_inside_options(CLI::App& command, AttentionOptions& options) {
     lens->excludes(patch);
     for (CLI::Option* option : {saliency, lens, patch}) {
         for (const char* other : {"--corpus", "--kind", "--pads", "--layer", "--heads", "--find", "--word", "--words",
-                                  "--no-special", "--matrix", "--all-heads", "--overview", "--least", "--top",
-                                  "--numbers", "--probabilities", "--palette"}) {
+                                  "--class-token", "--no-special", "--matrix", "--all-heads", "--overview", "--least",
+                                  "--top", "--numbers", "--probabilities", "--palette"}) {
             option->excludes(other);
         }
     }
@@ -248,10 +256,10 @@ void add_page_option(CLI::App& command, AttentionOptions& options) {
     CLI::Option* page =
         command.add_flag("--page", options.page, "Every head and its queries and keys in one page: -o FILE.html")
             ->group("Selection");
-    for (const char* other : {"--kind",       "--layer",     "--heads",     "--find",   "--word",     "--position",
-                              "--no-special", "--matrix",    "--all-heads", "--corpus", "--saliency", "--lens",
-                              "--patch",      "--overview",  "--least",     "--top",    "--numbers",  "--probabilities",
-                              "--theme",      "--text-size", "--scale",     "--json"}) {
+    for (const char* other : {"--kind",          "--layer",      "--heads",     "--find",   "--word",     "--position",
+                              "--class-token",   "--no-special", "--matrix",    "--corpus", "--saliency", "--lens",
+                              "--all-heads",     "--patch",      "--overview",  "--least",  "--top",      "--numbers",
+                              "--probabilities", "--theme",      "--text-size", "--scale",  "--json"}) {
         page->excludes(other);
     }
 }

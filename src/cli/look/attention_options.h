@@ -37,6 +37,7 @@ struct AttentionOptions {
     bool pieces = false;
     bool words = false;
     bool no_special = false;
+    bool class_token = false;
     bool matrix = false;
     bool all_heads = false;
     bool page = false;

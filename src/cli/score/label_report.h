@@ -11,7 +11,8 @@
 
 namespace headscope {
 
-// Of texts with classes, whose names these are, and of texts with numbers. `left_out`: texts that the model cannot read.
+// Of texts with classes, whose names these are, and of texts with numbers. `left_out`: texts that the model cannot
+// read.
 std::string class_evaluation_table(const ClassEvaluation& evaluation, const std::vector<std::string>& labels);
 // One object with a newline.
 std::string class_evaluation_json(const ClassEvaluation& evaluation, const std::vector<std::string>& labels,
