@@ -167,8 +167,13 @@ void check_labels_task(const TrainConfig& config) {
     if (head == "scalar" && t.precision == Precision::F16) {
         fail(
             "\"training.precision\" (--precision) \"f16\" is not for numbers, whose losses have no scale: use \"bf16\" "
-            "or "
-            "\"f32\"");
+            "or \"f32\"");
+    }
+    const std::string family = config.model.value("architecture", traits(config.task).family);
+    if (family == "causal-lm" && config.model.value("output.scored", "last") == "first") {
+        fail(
+            "\"model.output.scored\" must be \"last\" or \"mean\" for a \"causal-lm\", whose first piece sees no "
+            "other");
     }
 }
 

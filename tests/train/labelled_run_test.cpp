@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "model/model_directory.h"
 #include "support/check.h"
 #include "tests/train/responses_folder.h"
 #include "train/labelled_parts.h"
+#include "train/train_config.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -117,4 +119,29 @@ TEST_CASE("a file of one class, and one of few texts, are named", "[labelled_run
     };
     CHECK_THROWS_WITH(split(texts("\"yes\"", "\"yes\"")), Contains("holds texts of one class, \"yes\""));
     CHECK_THROWS_WITH(split(texts("\"yes\"", "\"no\"", 4)), Contains("4 different texts") && Contains("at least 20"));
+}
+
+TEST_CASE("settings that mean nothing to classes or numbers are named", "[labelled_run][bad_input]") {
+    const auto complaint = [](const char* family, const nlohmann::json& output, const nlohmann::json& training) {
+        const char* layers = family == std::string_view("causal-lm") ? "decoder_layers" : "encoder_layers";
+        const nlohmann::json config{
+            {"task", "classify"},
+            {"model", {{"architecture", family}, {layers, 1}, {"d_model", 8}, {"output", output}}},
+            {"data", {{"train", {{"text", "a.jsonl"}}}}},
+            {"tokenizer", {{"vocabulary", 100}}},
+            {"training", training}};
+        return error_of([&] { check_train_config(parse_train_config(config, "c.json", "")); });
+    };
+    const nlohmann::json classes{{"head", "classes"}, {"labels", {"no", "yes"}}};
+    const nlohmann::json number{{"head", "scalar"}};
+    CHECK(complaint("causal-lm", classes, {{"steps", 1}}).empty());
+    CHECK_THAT(
+        complaint("causal-lm", {{"head", "scalar"}, {"scored", "first"}}, {{"steps", 1}, {"label_smoothing", 0}}),
+        Contains("whose first piece sees no other"));
+    CHECK(complaint("masked-lm", {{"head", "scalar"}, {"scored", "first"}}, {{"steps", 1}, {"label_smoothing", 0}})
+              .empty());
+    CHECK_THAT(complaint("masked-lm", {{"head", "vocabulary"}}, {{"steps", 1}}),
+               Contains("must be \"classes\" or, for numbers, \"scalar\""));
+    CHECK_THAT(complaint("masked-lm", number, {{"steps", 1}, {"label_smoothing", 0.1}}),
+               Contains("must be 0 for numbers"));
 }
