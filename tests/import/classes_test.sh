@@ -82,6 +82,8 @@ expect "a model without classes" refused 'gives texts no classes'
 : >nothing
 run classify --model ours nothing
 expect "an empty file" refused 'has no text to classify'
+run fill --model "$models/hf-bert-classes" 'mo [MASK]'
+expect "what a classifier fills in is doubted" eval 'ended_with 0 && complains "may mean nothing"'
 cp -r "$models/hf-bert-classes" several
 jq '.problem_type = "multi_label_classification"' "$models/hf-bert-classes/config.json" >several/config.json
 run classify --model several --text mo

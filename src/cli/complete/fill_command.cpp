@@ -69,6 +69,9 @@ void fill(const FillOptions& options) {
             "--one-by-one is for models that fill in single pieces: this one writes all gaps in one pass; leave "
             "it out");
     }
+    if (opened.directory().config.output.head != OutputHead::Vocabulary) {
+        log_line("headscope: this model was made to score texts: what it fills in may mean nothing");
+    }
     const FillAnswer filled = opened.ask(FillRequest{options.text, options.mask, options.top, options.one_by_one});
     const Tokenizer& tokenizer = *opened.directory().target_tokenizer;
     write_output(options.common.json ? json_row(fill_json(tokenizer, options.text, filled))
