@@ -151,4 +151,5 @@ class EmbedOptions(Terms, total=False):
     pooling: str
     source_language: str
     target_language: str
+    task_prefix: str
     batch_tokens: int

@@ -64,7 +64,7 @@ Uses uses_of(const DecodingKey& key) {
     if (name == "source_language" || name == "target_language") {
         uses |= kScore | kEmbed | kReads | kTraining;
     }
-    uses |= name == "task_prefix" ? kScore | kReads : 0U;
+    uses |= name == "task_prefix" ? kScore | kEmbed | kReads : 0U;
     return uses | (name == "batch_tokens" ? kScore | kEmbed : 0U);
 }
 

@@ -70,6 +70,18 @@ cp out english
 run embed --model "$mbart" --source-language de_DE --target-language en_XX --text 'mo Kaleb'
 expect "and another one in another language" not near out english
 
+t5=$repository/tests/import/models/hf-t5
+run embed --model "$t5" --text 'mo Kaleb rito'
+cp out plain
+run embed --model "$t5" --task-prefix 'mo Kaleb: ' --text 'mo Kaleb rito'
+cp out prefixed
+run embed --model "$t5" --text 'mo Kaleb: mo Kaleb rito'
+expect "a task's prefix stands before a text" eval 'near out prefixed && not near plain prefixed'
+run embed --model "$t5" --task-prefix 'mo Kaleb: ' --unit word --json --text 'rito'
+expect "and is no word of it" holds '[.[0].words[].word] == ["rito"]'
+run embed --task-prefix 'mo: ' --text 'rito'
+expect "of a model that reads no source it is refused" refused "languages are for translation models"
+
 # Texts without a vector.
 printf 'The cat sleeps.\n\nGood.\n' >gaps
 run embed gaps

@@ -31,7 +31,7 @@ constexpr std::string_view kArrayEnding = ".npy";
 
 struct EmbedOptions {
     CommonOptions common;
-    DecodingChoices choices;  // languages
+    DecodingChoices choices;  // languages and a task's prefix
     std::string input = "-", output, among;
     VectorOptions vectors;
     int nearest = 0;
@@ -187,7 +187,7 @@ void add_embed_command(CLI::App& app, const OpenOptions& open_options) {
                             ->capture_default_str();
     command->option_defaults()->group("Data");
     add_text(*command, file);
-    add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
+    add_decoding_flags(*command, options->choices, {"source_language", "target_language", "task_prefix"});
     options->common.add_model(*command);
     options->common.add_device_list(*command);
     options->common.add_precision(*command);
