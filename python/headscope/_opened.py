@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ._engine import Engine, refuse_in_hook, returned
 from ._handles import Handle, Result
 from ._library import given, lib, take
-from ._options import NativeOptions
 from ._requests import DETOKENIZE, TOKENIZE, Request, answer
 
 _WITHOUT_DEVICE = (TOKENIZE, DETOKENIZE)
@@ -33,39 +32,28 @@ class Opened:
         with handle as pointer:
             self.info: dict[str, Any] = json.loads(take(given(lib.hs_model_info, pointer)))
 
-    def submit(
-        self,
-        kind: int,
-        inputs: Sequence[bytes],
-        targets: Sequence[bytes] | None = None,
-        options: NativeOptions | None = None,
-        keep: object = None,
-    ) -> Request:
-        if kind not in _WITHOUT_DEVICE:
-            refuse_in_hook(self.engine)
-        request = Request(self.handle, kind, inputs, targets, options, keep)
+    def submit(self, kind: int, *work: Any) -> Request:
+        """What Request() asks of the model."""
+        self._refuse_in_hook(kind)
+        request = Request(self.handle, kind, *work)
         with self._lock:
             self._requests.add(request)
         if self.handle.closed:  # meanwhile, so that close() may not have seen the request
             request.cancel()
         return request
 
-    def answer(
-        self,
-        kind: int,
-        inputs: Sequence[bytes],
-        targets: Sequence[bytes] | None = None,
-        options: NativeOptions | None = None,
-        keep: object = None,
-    ) -> Result:
+    def answer(self, kind: int, *work: Any) -> Result:
         """What a request gives that only this thread waits for. Closing the model, or an exception, cancels it."""
+        self._refuse_in_hook(kind)
+        return answer(self.handle, kind, *work)
+
+    def _refuse_in_hook(self, kind: int) -> None:
         if kind not in _WITHOUT_DEVICE:
             refuse_in_hook(self.engine)
-        return answer(self.handle, kind, inputs, targets, options, keep)
 
-    async def answer_async(self, *work: Any) -> Result:
+    async def answer_async(self, kind: int, *work: Any) -> Result:
         """The same for asyncio."""
-        request = self.submit(*work)
+        request = self.submit(kind, *work)
         try:
             return await request.wait_async()
         finally:

@@ -107,8 +107,8 @@ def answer(
     model: Handle,
     kind: int,
     inputs: Sequence[bytes],
-    targets: Sequence[bytes] | None,
-    options: NativeOptions | None,
+    targets: Sequence[bytes] | None = None,
+    options: NativeOptions | None = None,
     keep: object = None,
 ) -> Result:
     """What a Request gives, without one, for which nobody else waits: of one short sentence, Python's part of the time
