@@ -48,6 +48,10 @@ def _log_probabilities(result: Result, input: int, choice: int) -> tuple[float, 
     return numbers(result, input, choice, b"token_log_probabilities")
 
 
+def _words_of(json: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
+    return tuple((each["word"], each["probability"]) for each in json["words"])
+
+
 _NAN = float("nan")
 
 
@@ -71,6 +75,8 @@ def translation_of(
             cut=each.get("cut", False),
             alignment=tuple((pair[0], pair[1]) for pair in each.get("alignment", ())),
             top=tops(input, choice),
+            confidence=each["confidence"],
+            words=_words_of(each),
             **more,
         )
 
@@ -101,6 +107,8 @@ def completion_of(result: Result, input: int, json: Mapping[str, Any], prompt: s
             tuple(each["token_log_probabilities"]),
             each["end"],
             top=tops(input, choice),
+            confidence=each["confidence"],
+            words=_words_of(each),
             **more,
         )
 

@@ -73,6 +73,8 @@ class Translation(Unread):
         links them.
     top: with the option alternatives, for each of `ids` the likeliest tokens at its place, best first; none where the
         language is given, nor of a line that was split.
+    confidence: the geometric mean of the probabilities of the pieces, the end among them; None of an empty line.
+    words: each word of the text with the product of the probabilities of its pieces.
     remark: what is worth knowing of the line, such as characters that the model does not know. problem: why there is no
         translation.
     """
@@ -91,6 +93,8 @@ class Translation(Unread):
     top: tuple[tuple[Candidate, ...], ...] = ()
     remark: str = ""
     problem: str = ""
+    confidence: float | None = None
+    words: tuple[tuple[str, float], ...] = ()
 
     def __str__(self) -> str:
         return self.text
@@ -104,6 +108,7 @@ class Completion(Unread):
     text: what the model wrote after `prompt`. log_probability: natural logarithm, the sum of token_log_probabilities.
     tokens, ids, token_log_probabilities: of each piece that it wrote, the end among them.
     top: with complete(top=n), for each of `ids` the likeliest tokens at its place, best first.
+    confidence, words: as of a Translation.
     end: why it stopped, such as "end", "stop" or "limit". n_best: with the option n_best, all completions, best first.
     problem: why there is none.
     """
@@ -118,6 +123,8 @@ class Completion(Unread):
     n_best: tuple[Completion, ...] = ()
     top: tuple[tuple[Candidate, ...], ...] = ()
     problem: str = ""
+    confidence: float | None = None
+    words: tuple[tuple[str, float], ...] = ()
 
     def __str__(self) -> str:
         return self.text

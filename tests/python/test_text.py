@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import pickle
 import time
 from collections.abc import Iterator
@@ -38,6 +39,18 @@ def test_token_log_probabilities(model: hs.Translator) -> None:
     found = model.translate("The weather is nice today.")
     assert len(found.ids) == len(found.tokens) + 1  # the end
     assert sum(found.token_log_probabilities) == pytest.approx(found.log_probability)
+
+
+def test_confidence(model: hs.Translator, lm: hs.LanguageModel) -> None:
+    found = model.translate("The weather is nice today.", n_best=2)
+    mean = found.log_probability / len(found.ids)
+    assert found.confidence == found.n_best[0].confidence == pytest.approx(math.exp(mean))
+    assert " ".join(word for word, _ in found.words) == found.text
+    assert sum(math.log(p) for _, p in found.words) == pytest.approx(sum(found.token_log_probabilities[:-1]))
+    assert model.translate("").confidence is None and model.translate("").words == ()
+    written = lm.complete("Could you please", max_tokens=2)
+    assert written.confidence == pytest.approx(math.exp(written.log_probability / 2))
+    assert [word for word, _ in written.words] == ["tell", "me"]
 
 
 def test_translate_iter(model: hs.Translator, lines: list[str]) -> None:
