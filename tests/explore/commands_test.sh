@@ -80,7 +80,7 @@ expect "a task's prefix stands before a text" eval 'near out prefixed && not nea
 run embed --model "$t5" --task-prefix 'mo Kaleb: ' --unit word --json --text 'rito'
 expect "and is no word of it" holds '[.[0].words[].word] == ["rito"]'
 run embed --task-prefix 'mo: ' --text 'rito'
-expect "of a model that reads no source it is refused" refused "languages are for translation models"
+expect "of a model that reads no source it is refused" misused "--task-prefix is for translation models"
 
 # Texts without a vector.
 printf 'The cat sleeps.\n\nGood.\n' >gaps

@@ -131,7 +131,7 @@ expect "with the class that classify prints" eval '[ -s out ] && jq -e --arg cla
 run attention --model ours --text 'mo Kaleb rito' --class-token -o class.svg
 expect "which can be drawn" grep -q "$likeliest_class" class.svg
 run attention --model "$models/hf-bert-number" --text 'mo Kaleb rito' --class-token
-expect "or a number" grep -q '^Score: -\?[0-9.]*\.$' out
+expect "or a number" grep -q '^Score: -\?[0-9]*\.[0-9]*\. ' out
 run attention --model "$models/hf-bert" --text 'mo Kaleb rito' --class-token
 expect "a model without classes has none" misused '--class-token' 'has no classes'
 
