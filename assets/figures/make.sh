@@ -30,3 +30,6 @@ figure figure4-below "${sentences[1]}" --find link=its,Law --best 2 --word its
 # Two heads that learned different tasks: the two sharpest that follow neither position nor the end of the sentence.
 figure figure5-left "${sentences[1]}" --find structure
 figure figure5-right "${sentences[1]}" --find structure --rank 2
+# Words on the plane in which their vectors differ the most.
+"$headscope" embed --model "$repository/assets/models/en-masked" --device cpu --unit word --layer 3 \
+    "$repository/assets/examples/words.en" -o "$folder/words.svg"
