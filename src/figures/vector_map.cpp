@@ -31,10 +31,11 @@ bool hides(const Rect& a, const Rect& b) {
     return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-// Which places lie so far from the others that these would be one spot: further from the median than four times the
-// distance that three of four places have at most.
+// Which places lie so far from the others that these would be one spot: further from the median than three times the
+// distance that three of four places have at most. None if they are more than one in five.
 std::vector<bool> far_out(const std::vector<std::array<double, 2>>& places) {
-    constexpr double kFar = 4.0, kMost = 0.75;
+    constexpr double kFar = 3.0, kMost = 0.75;
+    constexpr std::size_t kMostFar = 5;  // one in so many
     const auto quantile = [](std::vector<double> values, double share) {
         const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
         std::ranges::nth_element(values, at);
@@ -58,7 +59,8 @@ std::vector<bool> far_out(const std::vector<std::array<double, 2>>& places) {
         std::transform(distances.begin(), distances.end(), far.begin(),
                        [&](double distance) { return distance > kFar * most; });
     }
-    return far;
+    const auto count = static_cast<std::size_t>(std::ranges::count(far, true));
+    return kMostFar * count > far.size() ? std::vector<bool>(far.size(), false) : far;
 }
 
 class VectorMap {

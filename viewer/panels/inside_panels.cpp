@@ -11,7 +11,6 @@
 #include "figures/inside_maps.h"
 #include "figures/lens_drawing.h"
 #include "figures/vector_map.h"
-#include "observe/principal_axes.h"
 #include "viewer/panels/controls.h"
 #include "viewer/panels/parts.h"
 #include "viewer/session/rows.h"
@@ -21,41 +20,21 @@ namespace headscope::viewer {
 
 namespace {
 
-// The words of all texts on one plane.
-struct MappedWords {
-    std::vector<std::string> labels;
-    PrincipalPlane plane;
-};
-
-MappedWords mapped(const SeenVectors& found) {
-    MappedWords words;
-    std::vector<float> values;
-    for (const TextVectors& text : found.texts) {
-        words.labels.insert(words.labels.end(), text.labels.begin(), text.labels.end());
-        values.insert(values.end(), text.values.begin(), text.values.end());
-    }
-    words.plane = principal_plane(values, words.labels.empty() ? 0 : values.size() / words.labels.size());
-    return words;
-}
-
-Drawing draw_vectors(const SeenVectors& found, const Scene& scene, const Look& look) {
-    const MappedWords words = mapped(found);
-    const int layer = shown_inside(scene, InsideView::Vectors)->of.vectors.layer.value_or(0);
-    return draw_vector_map(words.plane, words.labels,
-                           fmt::format("{} after layer {}", scene.state.join_words ? "Words" : "Pieces", layer), look,
-                           found.texts.front().labels.size());
+Drawing draw_vectors(const SeenVectors& found, const VectorOptions& options, const Look& look) {
+    const char* units = options.unit == VectorUnit::Word ? "Words" : "Pieces";
+    return draw_vector_map(found.plane, found.labels,
+                           fmt::format("{} after layer {}", units, options.layer.value_or(0)), look, found.of_first);
 }
 
 std::string to_json(const SeenVectors& found) {
-    const MappedWords words = mapped(found);
     nlohmann::json list = nlohmann::json::array();
-    for (std::size_t i = 0; i < words.labels.size(); ++i) {
-        list.push_back({{"text", words.labels[i]},
-                        {"of", i < found.texts.front().labels.size() ? 1 : 2},
-                        {"x", words.plane.places[i][0]},
-                        {"y", words.plane.places[i][1]}});
+    for (std::size_t i = 0; i < found.labels.size(); ++i) {
+        list.push_back({{"text", found.labels[i]},
+                        {"of", i < found.of_first ? 1 : 2},
+                        {"x", found.plane.places[i][0]},
+                        {"y", found.plane.places[i][1]}});
     }
-    return nlohmann::json{{"vectors", list}, {"shares", words.plane.shares}}.dump(
+    return nlohmann::json{{"vectors", list}, {"shares", found.plane.shares}}.dump(
         -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -77,17 +56,19 @@ template <InsideView kView>
 Drawing draw_inside(const Scene& scene, const PanelOptions& options, RecordParts& /*parts*/) {
     Look look = look_of(options);
     look.tips = true;
+    const SeenInside& seen = *shown_inside(scene, kView);
     struct Draw {
         const Scene& scene;
+        const SeenInside& seen;
         const Look& look;
         Drawing operator()(const Saliency& found) const {
             return draw_saliency(found, {.join_words = scene.state.join_words}, look);
         }
         Drawing operator()(const Lens& found) const { return draw_lens(found, look); }
         Drawing operator()(const PatchEffects& found) const { return draw_patching(found, look); }
-        Drawing operator()(const SeenVectors& found) const { return draw_vectors(found, scene, look); }
+        Drawing operator()(const SeenVectors& found) const { return draw_vectors(found, seen.of.vectors, look); }
     };
-    return std::visit(Draw{scene, look}, shown_inside(scene, kView)->found);
+    return std::visit(Draw{scene, seen, look}, seen.found);
 }
 
 template <InsideView kView>

@@ -2,28 +2,16 @@
 
 #include <algorithm>
 #include <exception>
-#include <filesystem>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "explore/explorer.h"
-#include "model/family.h"
-#include "model/model_chat.h"
-#include "observe/principal_axes.h"
-#include "observe/repeated_text.h"
 #include "registry/registry.h"
 #include "support/check.h"
-#include "trees/tree_vocabulary.h"
+#include "viewer/session/opened_model.h"
 
 namespace headscope::viewer {
 
 namespace {
-
-std::string name_of_directory(const std::string& path) {
-    const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
-    return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
-}
 
 std::shared_ptr<const ExperimentTable> shared(std::optional<ExperimentTable> table) {
     return table ? std::make_shared<const ExperimentTable>(std::move(*table)) : nullptr;
@@ -31,36 +19,6 @@ std::shared_ptr<const ExperimentTable> shared(std::optional<ExperimentTable> tab
 
 bool same(const std::shared_ptr<const ExperimentTable>& a, const std::shared_ptr<const ExperimentTable>& b) {
     return a == nullptr || b == nullptr ? a == b : *a == *b;
-}
-
-// A parser reads whole sentences.
-std::shared_ptr<const TextParts> parts_for(const LoadedModel& translator) {
-    const bool translates = traits(translator.model().config.architecture).reads_source &&
-                            !terminals_in(*translator.model().target_tokenizer).has_value();
-    return translates ? std::make_shared<const TextParts>(translator) : nullptr;
-}
-
-std::string why_no_chat(const ModelDirectory& model) {
-    try {
-        static_cast<void>(chat_encoder(model));
-        return "";
-    } catch (const Error& error) {
-        return error.what();
-    }
-}
-
-SeenVectors seen_vectors(std::vector<TextVectors> texts) {
-    SeenVectors seen{std::move(texts)};
-    std::size_t count = 0;
-    for (const TextVectors& text : seen.texts) {
-        count += text.labels.size();
-        seen.problem = seen.problem.empty() ? text.problem : seen.problem;
-    }
-    if (count > kMostInPlane) {
-        seen.problem =
-            fmt::format("{} words are more than the {} that fit a picture: give a shorter text", count, kMostInPlane);
-    }
-    return seen;
 }
 
 constexpr auto kNothing = [](const NoEvent&) {};
@@ -379,28 +337,9 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
     session.engine = model.open->engine;
     session.opened = request;
     session.model = std::move(model);
-    const ModelDirectory& directory = session.model->open->handle->directory();
-    const DeviceUse device = session.engine->devices().front();
-    Opened opened{
-        .tag = tag,
-        .path = request.model,
-        .name = name_of_directory(session.model->source.has_run() ? session.model->source.folder() : request.model),
-        .checkpoint = session.model->open->step,
-        .config = directory.config,
-        .tokenizer = directory.target_tokenizer->type(),
-        .terminals = terminals_in(*directory.target_tokenizer),
-        .no_chat = why_no_chat(directory),
-        .repeated = find_repeated_text(directory).value_or(""),
-        .device = device.info.id,
-        .device_name = device.info.name,
-        .arithmetic = name_of(device.arithmetic),
-        .run = session.model->run,
-        .experiment = session.model->experiment,
-        .shared = session.model->open};
-    session.engine->run(session.model->open->handle, [&](const Place& place) {
-        opened.parts = parts_for(place.model);
-        opened.parameters = place.model.parameters().count();
-    });
+    Opened opened = opened_model(tag, request, session.model->source, session.model->open);
+    opened.run = session.model->run;
+    opened.experiment = session.model->experiment;
     report(kOpen, std::move(opened));
 }
 

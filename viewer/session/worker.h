@@ -18,10 +18,10 @@
 #include "explore/exploration.h"
 #include "explore/lens.h"
 #include "explore/saliency.h"
-#include "explore/text_vectors.h"
 #include "explore/weight_statistics.h"
 #include "train/model_source.h"
 #include "trees/linearised.h"
+#include "viewer/session/seen_vectors.h"
 #include "viewer/session/text_parts.h"
 
 namespace headscope::viewer {
@@ -66,10 +66,6 @@ struct MeasuredHeads : Importance {
 };
 struct SeenNeuron : NeuronView {
     ExploreRequest of = {};  // with a target
-};
-struct SeenVectors {
-    std::vector<TextVectors> texts;  // the text, and another one if there is one
-    std::string problem = {};        // why there is nothing; empty if there is
 };
 struct SeenInside {
     InsideRequest of;
