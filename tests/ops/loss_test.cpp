@@ -89,3 +89,24 @@ TEST_CASE("smoothing of 0.1 over three classes gives the documented targets", "[
     is(smoothed(Smoothing::OtherClasses, {}), {0.05, 0.9, 0.05});
     is(smoothed(Smoothing::AllClasses, {0.5, 0.3, 0.2}), {0.05, 0.93, 0.02});
 }
+
+// q = 0.925 and 0.025 three times. Certainty costs: with probability 0.99 the others are too small for their 0.025.
+TEST_CASE("with smoothing of 0.1 over four classes a probability of 0.925 costs least", "[loss][by_hand]") {
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const auto cost_of = [&](double probability) {
+        Values logits(4, std::log((1.0 - probability) / 3.0));
+        logits[0] = std::log(probability);
+        const Tensor loss = oracle->empty({1}, oracle->full_dtype());
+        oracle->run(
+            SmoothedCrossEntropy{.logits = make_from_host(*oracle, {1, 4}, oracle->full_dtype(), logits),
+                                 .targets = make_from_host(*oracle, {1}, DType::I32, std::vector<std::int32_t>{0}),
+                                 .loss = loss,
+                                 .nll = oracle->empty({1}, oracle->full_dtype()),
+                                 .epsilon = 0.1F});
+        return to_host<double>(*oracle, loss)[0];
+    };
+    CHECK(cost_of(0.25) == Approx(std::log(4.0)));
+    CHECK(cost_of(0.7) == Approx(0.502618).epsilon(1e-5));    // 0.925 * 0.3567 + 0.075 * 2.3026
+    CHECK(cost_of(0.925) == Approx(0.348778).epsilon(1e-5));  // 0.925 * 0.0780 + 0.075 * 3.6889
+    CHECK(cost_of(0.99) == Approx(0.437080).epsilon(1e-5));   // 0.925 * 0.0101 + 0.075 * 5.7038
+}
