@@ -30,7 +30,27 @@ LayerKind kind(const char* name, const char* title, const char* mixer, nlohmann:
     return made;
 }
 
+LayerKind with_whole_kernel(LayerKind kind) {
+    kind.whole_kernel = true;
+    return kind;
+}
+
+nlohmann::json with_kernel(nlohmann::json keys, const LayerKind& kind, std::int64_t kernel) {
+    if (kind.whole_kernel) {
+        keys["mixer.convolution.kernel"] = kernel;
+    }
+    return keys;
+}
+
 }  // namespace
+
+nlohmann::json encoder_keys(const LayerKind& kind, std::int64_t length) {
+    return with_kernel(kind.encoder, kind, length + 1 - length % 2);
+}
+
+nlohmann::json decoder_keys(const LayerKind& kind, std::int64_t length) {
+    return with_kernel(kind.decoder, kind, length);
+}
 
 const std::vector<LayerKind>& layer_kinds() {
     static const std::vector<LayerKind> kinds = {
@@ -45,6 +65,9 @@ const std::vector<LayerKind>& layer_kinds() {
         kind("separable", "Convolution, separable", "convolution",
              {{"mixer.convolution.glu", false}, {"mixer.convolution.form", "separable"}},
              {"k n d + n d^2", "1", "n / k"}),
+        with_whole_kernel(kind("separable-n", "Convolution, separable, k = n", "convolution",
+                               {{"mixer.convolution.glu", false}, {"mixer.convolution.form", "separable"}},
+                               {"n^2 d + n d^2", "1", "1"})),
     };
     return kinds;
 }

@@ -20,7 +20,12 @@ struct LayerKind {
     const char* complexity;
     const char* sequential;
     const char* path;
+    bool whole_kernel = false;  // the kernel is as long as the text
 };
+
+// The keys for texts of `length` positions. A kernel that sees both sides is odd: k = n + 1 where n is even.
+nlohmann::json encoder_keys(const LayerKind& kind, std::int64_t length);
+nlohmann::json decoder_keys(const LayerKind& kind, std::int64_t length);
 
 const std::vector<LayerKind>& layer_kinds();
 // Those of these names, or all if there are none. Error, listing them, for an unknown one.

@@ -1,6 +1,9 @@
 #include "experiment/layer_probe.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "experiment/dependency_depth.h"
 #include "model/flops.h"
@@ -25,7 +28,7 @@ ModelConfig config_for(const LayerKind& kind, std::int64_t length, std::int64_t 
     config.source_vocabulary = config.target_vocabulary = 8;
     config.frame.mask_id = 4;
     nlohmann::json json = flat_model_keys(config);
-    json.update(kind.encoder);
+    json.update(encoder_keys(kind, length));
     ModelConfig parsed = parse_model_config(json, kind.name);
     check_model_config(parsed, kind.name);
     return parsed;
@@ -70,7 +73,7 @@ LayerCost LayerProbe::measure(int repeat) {
             .multiply_adds = encoder_multiply_adds(declared_.multiply_adds, static_cast<double>(length_))};
 }
 
-bool LayerProbe::reaches_from_first_to_last() {
+double LayerProbe::influence_of_first() {
     Tape tape;
     const Var y = forward(&tape);
     std::vector<float> gradient(static_cast<std::size_t>(y.shape().elements()), 0.0F);
@@ -80,8 +83,13 @@ bool LayerProbe::reaches_from_first_to_last() {
     const std::vector<float> influence = to_host<float>(backend_, x_.gradient());
     x_.forget_gradient();
     parameters_->forget_gradients();
-    return std::any_of(influence.begin(), influence.begin() + config_.d_model,
-                       [](float value) { return value != 0.0F; });
+    const auto norm_at = [&](std::int64_t position) {
+        const float* const values = influence.data() + position * config_.d_model;
+        return std::sqrt(std::transform_reduce(values, values + config_.d_model, 0.0, std::plus<>(), [](float value) {
+            return static_cast<double>(value) * static_cast<double>(value);
+        }));
+    };
+    return norm_at(0) / norm_at(length_ - 1);
 }
 
 LayerPath measure_path(const std::function<std::unique_ptr<Backend>()>& cpu, const LayerKind& kind, std::int64_t length,
@@ -95,7 +103,8 @@ LayerPath measure_path(const std::function<std::unique_ptr<Backend>()>& cpu, con
     found.sequential = depth_of(1);
     for (found.layers = 1; found.layers < length; ++found.layers) {
         const std::unique_ptr<Backend> backend = cpu();
-        if (LayerProbe(*backend, kind, length, width, found.layers).reaches_from_first_to_last()) {
+        found.influence = LayerProbe(*backend, kind, length, width, found.layers).influence_of_first();
+        if (found.influence != 0.0) {
             break;
         }
     }

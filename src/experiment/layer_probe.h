@@ -31,8 +31,9 @@ public:
     LayerCost measure(int repeat);
     // The output [1, length, width] of a pass forward.
     Var forward(Tape* tape) const;
-    // Whether the output's last position depends on the input's first.
-    bool reaches_from_first_to_last();
+    // The norm of the gradient that the last position of the output has at the first of the input, divided by that
+    // at the last one: 0 if it does not depend on it.
+    double influence_of_first();
 
 private:
     Backend& backend_;
@@ -51,6 +52,7 @@ struct LayerPath {
     int layers = 0;               // the fewest that connect them
     std::int64_t sequential = 0;  // dependent ops of one layer
     std::int64_t path = 0;        // and of all `layers`
+    double influence = 0.0;       // LayerProbe::influence_of_first() through all `layers`
 };
 // `cpu`: opens the CPU.
 LayerPath measure_path(const std::function<std::unique_ptr<Backend>()>& cpu, const LayerKind& kind, std::int64_t length,

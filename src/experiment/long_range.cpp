@@ -85,7 +85,7 @@ double accuracy_of(Backend& backend, const Model& model, const std::vector<Batch
 ModelConfig model_for(const LongRangeSettings& settings, LongRangeTask task, const LayerKind& kind,
                       std::int64_t distance) {
     const std::int64_t length = task == LongRangeTask::Recall ? distance + 1 : 2 * distance;
-    return with_layers(flat_model_keys(base_model(settings, length)), kind.decoder);
+    return with_layers(flat_model_keys(base_model(settings, length)), decoder_keys(kind, length));
 }
 
 }  // namespace

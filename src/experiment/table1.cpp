@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "experiment/head_costs.h"
 #include "experiment/studies.h"
 #include "support/check.h"
 
@@ -21,8 +20,11 @@ constexpr const char* kTable1Footer =
     "longest\n"
     "chain of dependent ops in a layer; the path is that from the first position to the last one through as many "
     "layers\n"
-    "as connect them. Both are counted on the CPU. table.json, table.md, by-length.svg and by-width.svg in the output\n"
-    "folder have all measurements. docs/experiments.md says what they show.\n\n"
+    "as connect them. Both are counted on the CPU. So is the gradient: that of the last output at the first position,\n"
+    "through these layers, as a share of that at the last one. Further tables have where self-attention overtakes an\n"
+    "LSTM, and the time of 1 to 32 heads with as many columns in all. table.json, table.md, by-length.svg,\n"
+    "by-width.svg, by-heads.svg and gradient.svg in the output folder have all measurements. docs/experiments.md says\n"
+    "what they show.\n\n"
     "Examples:\n"
     "  headscope experiment table1 --output out/table1 --lengths 64,128,256 --widths 64,128 --repeat 1\n"
     "  headscope experiment table1 --output out/few --lengths 16,32,64 --widths 16,32 --layers self-attention --repeat "
@@ -100,6 +102,22 @@ std::string path_text(const std::vector<LayerPath>& paths, std::int64_t LayerPat
     return fmt::format("{} (n^{:.2f})", longest.*count, growth_of(paths, count).value);
 }
 
+// The largest with as many positions as columns, where n d^2 and n^2 d are the same; null without one.
+const LayerCost* square_of(const std::vector<LayerCost>& costs) {
+    const LayerCost* largest = nullptr;
+    for (const LayerCost& cost : costs) {
+        if (cost.length == cost.width && (largest == nullptr || cost.width > largest->width)) {
+            largest = &cost;
+        }
+    }
+    return largest;
+}
+
+nlohmann::json of_square(const std::vector<LayerCost>& costs, double (*value)(const LayerCost&)) {
+    const LayerCost* square = square_of(costs);
+    return square == nullptr ? nlohmann::json() : nlohmann::json(value(*square));
+}
+
 std::set<std::int64_t> values_of(const std::vector<Table1Line>& lines, std::int64_t LayerCost::*size) {
     std::set<std::int64_t> values;
     for (const Table1Line& line : lines) {
@@ -121,20 +139,6 @@ const LayerCost* find_cost(const std::vector<LayerCost>& costs, std::int64_t len
     return found == costs.end() ? nullptr : &*found;
 }
 
-// The 97.5 % quantile of Student's t: exact where few degrees of freedom are left, else its expansion around the normal
-// one (Abramowitz and Stegun, 26.7.5).
-double student_quantile(std::ptrdiff_t freedom) {
-    constexpr double kExact[] = {12.7062, 4.3027, 3.1824, 2.7764};
-    if (freedom <= std::ssize(kExact)) {
-        return kExact[freedom - 1];
-    }
-    constexpr double z = 1.959964;
-    const auto n = static_cast<double>(freedom);
-    const double z3 = std::pow(z, 3);
-    const double z5 = std::pow(z, 5);
-    return z + (z3 + z) / (4.0 * n) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * n * n);
-}
-
 nlohmann::json costs_json(const Table1Line& line) {
     nlohmann::json costs = nlohmann::json::array();
     for (const LayerCost& cost : line.costs) {
@@ -154,7 +158,8 @@ nlohmann::json paths_json(const Table1Line& line) {
         paths.push_back({{"n", path.length},
                          {"layers", path.layers},
                          {"sequential_ops", path.sequential},
-                         {"path_ops", path.path}});
+                         {"path_ops", path.path},
+                         {"gradient", path.influence}});
     }
     return paths;
 }
@@ -183,10 +188,21 @@ std::vector<Column<Table1Line>> table1_columns() {
                        }});
     }
     const std::vector<Column<Line>> more = {
+        {"/ n d^2 at n = d", "",
+         [](const Line& line) {
+             return of_square(line.costs, [](const LayerCost& cost) {
+                 return cost.multiply_adds / std::pow(static_cast<double>(cost.width), 3.0);
+             });
+         }},
+        {"ms", "",
+         [](const Line& line) {
+             return of_square(line.costs, [](const LayerCost& cost) { return 1e3 * total_seconds(cost); });
+         }},
         {"sequential", "", [](const Line& line) { return path_text(line.paths, &LayerPath::sequential); }},
         {"paper", "", [](const Line& line) { return line.kind->sequential; }},
         {"path", "", [](const Line& line) { return path_text(line.paths, &LayerPath::path); }},
         {"paper", "", [](const Line& line) { return line.kind->path; }},
+        {"gradient", "", [](const Line& line) { return fmt::format("{:.1e}", line.paths.back().influence); }},
         {"", "layer", [](const Line& line) { return line.kind->name; }},
         {"", "paper",
          [](const Line& line) -> nlohmann::json {
@@ -202,16 +218,17 @@ std::vector<Column<Table1Line>> table1_columns() {
     return all;
 }
 
+const Table1Line* find_line(const std::vector<Table1Line>& lines, const char* name) {
+    const auto found = std::find_if(lines.begin(), lines.end(),
+                                    [&](const Table1Line& line) { return std::string(name) == line.kind->name; });
+    return found == lines.end() ? nullptr : &*found;
+}
+
 // For each width the greatest length at which self-attention takes no longer than the LSTM.
 TextTable crossings_of(const std::vector<Table1Line>& lines) {
     TextTable table{.head = {"d", "self-attention is no slower up to n", "of"}, .rows = {}, .left = 0};
-    const auto line_of = [&](const char* name) -> const Table1Line* {
-        const auto found = std::find_if(lines.begin(), lines.end(),
-                                        [&](const Table1Line& line) { return std::string(name) == line.kind->name; });
-        return found == lines.end() ? nullptr : &*found;
-    };
-    const Table1Line* attention = line_of("self-attention");
-    const Table1Line* recurrent = line_of("lstm");
+    const Table1Line* attention = find_line(lines, "self-attention");
+    const Table1Line* recurrent = find_line(lines, "lstm");
     if (attention == nullptr || recurrent == nullptr) {
         return table;
     }
@@ -254,46 +271,17 @@ StudyReport measure_table1(const nlohmann::json& values, const Bench& bench) {
                                   longest.length));
         }
     }
-    return report_of(lines, bench.device());
+    StudyReport report = report_of(lines, bench.device());
+    if (find_line(lines, "self-attention") != nullptr) {
+        const auto middle = [&](std::int64_t LayerCost::*size) { return middle_of(values_of(lines, size)); };
+        add_head_costs(measure_heads(bench.backend, sizes("heads"), middle(&LayerCost::length),
+                                     middle(&LayerCost::width), values.at("repeat")),
+                       report);
+    }
+    return report;
 }
 
 }  // namespace
-
-Exponent fit_exponent(const std::vector<PowerPoint>& points) {
-    struct Group {
-        double x = 0.0, y = 0.0, count = 0.0;
-    };
-    std::map<std::int64_t, Group> groups;
-    for (const PowerPoint& point : points) {
-        Group& group = groups[point.group];
-        group.x += std::log(point.x);
-        group.y += std::log(point.y);
-        group.count += 1.0;
-    }
-    double xx = 0.0;
-    double xy = 0.0;
-    double yy = 0.0;
-    for (const PowerPoint& point : points) {
-        const Group& group = groups[point.group];
-        const double x = std::log(point.x) - group.x / group.count;
-        const double y = std::log(point.y) - group.y / group.count;
-        xx += x * x;
-        xy += x * y;
-        yy += y * y;
-    }
-    constexpr double kNone = std::numeric_limits<double>::infinity();
-    if (xx == 0.0) {
-        return {.value = std::numeric_limits<double>::quiet_NaN(), .error = kNone};
-    }
-    Exponent fitted{.value = xy / xx, .error = kNone};
-    const auto freedom = std::ssize(points) - std::ssize(groups) - 1;
-    if (freedom >= 1) {
-        const auto degrees = static_cast<double>(freedom);
-        const double residual = std::max(yy - fitted.value * xy, 0.0);
-        fitted.error = student_quantile(freedom) * std::sqrt(residual / degrees / xx);
-    }
-    return fitted;
-}
 
 StudyReport report_of(const std::vector<Table1Line>& lines, const std::string& device) {
     StudyReport report{
@@ -321,6 +309,19 @@ StudyReport report_of(const std::vector<Table1Line>& lines, const std::string& d
     };
     plot("by-length", &LayerCost::length, &LayerCost::width, "d", "positions n");
     plot("by-width", &LayerCost::width, &LayerCost::length, "n", "columns d");
+    std::vector<Series> gradients;
+    for (const Table1Line& line : lines) {
+        Series& series = gradients.emplace_back(Series{.name = line.kind->title, .points = {}});
+        for (const LayerPath& path : line.paths) {
+            series.points.push_back({static_cast<double>(path.length), path.influence});
+        }
+    }
+    report.add_curves("gradient", std::move(gradients),
+                      {.title = "Gradient at the first position over that at the last",
+                       .x_label = "positions n",
+                       .y_label = "share",
+                       .logarithmic = true,
+                       .height = 34.0});
     return report;
 }
 
@@ -343,6 +344,12 @@ Study table1() {
                          {64, 128, 256, 512, 1024},
                          16'384,
                          2},
+                        {"Models",
+                         "heads",
+                         "N,..",
+                         "Heads to time at the middle length and width, whose divisors they are (default: 1 to 32)",
+                         {1, 2, 4, 8, 16, 32},
+                         1024},
                         {"Measurement", "repeat", "N", "Runs of each size; the median is reported", 3, 1000}},
             .measure = measure_table1};
 }

@@ -38,6 +38,7 @@ Convolution::Convolution(const ModelConfig& config, const Scope& scope, Attentio
                                config.mixer.convolution.glu ? ", gated" : "")});
     if (separable) {
         depthwise_ = scope.values("depthwise.weight", {taps_, columns_}, Initial::Taps);
+        scope.multiply_adds(causal_ ? &MultiplyAdds::target_token : &MultiplyAdds::source_token, taps_ * columns_);
     }
     const std::int64_t read = separable ? columns_ : taps_ * columns_;
     if (config.mixer.convolution.glu) {
