@@ -11,6 +11,7 @@ Study table3();
 Study attention_scores();
 Study long_range();
 Study replaced();
+Study residuals();
 
 // Of Table 3, also for Table 2. `change` has the columns of the paper's table that differ from its base model: sizes
 // and steps keep their ratio to those of the base, rates are the paper's.

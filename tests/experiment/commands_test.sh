@@ -199,6 +199,15 @@ expect "JSON has its rows and pictures" eval 'wrote layers/table.json layers/by-
 run experiment table1 --output none --layers attention
 expect "an unknown kind of layer is an error" refused 'no layer "attention"; there are self-attention'
 
+expect "JSON has the heads that divide the width, and each path's gradient" \
+    jq -e '[.heads[].heads] == [1, 2, 4, 8] and .layers[0].paths[0].gradient > 0' layers/table.json
+
+run experiment residuals --output deep --depths 1,4 --length 8 --d-model 32 --seeds 1 --device cpu
+expect "gradients without residual connections are measured" \
+    eval 'ended_with 0 && says "Pre-norm, no residual connections" && says "N = 4" && [ -e deep/difference.svg ]'
+run experiment residuals --output none --d-model 40
+expect "heads of 16 need columns" misused "--d-model must be a multiple of 16, for heads of 16, found 40"
+
 long_range() { run experiment long-range --output far --layers self-attention --depth 1 --d-model 16 --steps 20 --device cpu "$@"; }
 long_range --distances 2
 expect "distances are learnt" eval 'ended_with 0 && says "recall  self-attention" && [ -e far/copy.svg ]'
