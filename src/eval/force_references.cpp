@@ -68,7 +68,7 @@ ForcedReferences force_references(Backend& backend, const LoadedModel& translato
             const std::size_t some = std::min(kPairsAtOnce, sources.size() - first);
             result.add(force_pairs(ctx, translator, std::span(sources).subspan(first, some),
                                    std::span(reference).subspan(first, some), options.search.languages,
-                                   {.batch_tokens = options.batch_tokens}));
+                                   {.batch_tokens = options.batch_tokens, .logit_gaps = true}));
         }
     }
     return result;

@@ -24,6 +24,7 @@ void ForcedStatistics::add(const ForcedToken& token) {
     }
     const double confidence = std::exp(token.best_log_probability);
     nll_sum_ -= token.log_probability;
+    gap_sum_ += token.logit_gap;
     for (CalibrationBin* bin : {&all_, &bins_[bin_of(confidence)]}) {
         ++bin->tokens;
         bin->right += token.likeliest ? 1 : 0;
@@ -33,6 +34,10 @@ void ForcedStatistics::add(const ForcedToken& token) {
 
 double ForcedStatistics::nll() const {
     return all_.tokens == 0 ? 0.0 : nll_sum_ / static_cast<double>(all_.tokens);
+}
+
+double ForcedStatistics::logit_gap() const {
+    return all_.tokens == 0 ? 0.0 : gap_sum_ / static_cast<double>(all_.tokens);
 }
 
 double ForcedStatistics::perplexity() const {

@@ -33,12 +33,14 @@ public:
     double perplexity() const;
     double accuracy() const { return all_.accuracy(); }
     double confidence() const { return all_.confidence(); }
+    // Mean of ForcedToken::logit_gap.
+    double logit_gap() const;
     // Mean of |accuracy - confidence| over the bins, each weighted by its tokens (Naeini et al., 2015).
     double expected_calibration_error() const;
     const std::array<CalibrationBin, kCalibrationBins>& bins() const { return bins_; }
 
 private:
-    double nll_sum_ = 0.0;
+    double nll_sum_ = 0.0, gap_sum_ = 0.0;
     CalibrationBin all_;
     std::array<CalibrationBin, kCalibrationBins> bins_{};
 };

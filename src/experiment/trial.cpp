@@ -56,6 +56,7 @@ void measure(Backend& backend, const TrainConfig& config, const std::string& dir
     result.perplexity = forced.perplexity();
     result.accuracy = forced.accuracy();
     result.calibration_error = forced.expected_calibration_error();
+    result.logit_gap = forced.logit_gap();
     for (const Decoding& decoding : decodings) {
         const auto start = std::chrono::steady_clock::now();
         std::size_t tokens = 0;
@@ -113,6 +114,7 @@ void visit_numbers(Result& result, const Visit& visit) {
     visit("perplexity", result.perplexity, true);
     visit("accuracy", result.accuracy, true);
     visit("calibration_error", result.calibration_error, true);
+    visit("logit_gap", result.logit_gap, false);
     visit("untranslated", result.untranslated, true);
     visit("unscored", result.unscored, false);
     visit("training_tokens_per_second", result.training_speed, false);

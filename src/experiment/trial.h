@@ -41,6 +41,7 @@ struct TrialResult {
     double perplexity = 0.0;         // per piece of the development references, end included
     double accuracy = 0.0;           // how often their next piece is the likeliest one
     double calibration_error = 0.0;  // ForcedStatistics::expected_calibration_error()
+    double logit_gap = 0.0;          // ForcedStatistics::logit_gap(); 0 in older results
     std::vector<double> bleu = {};   // of each decoding: 0 to 100, cased, 13a tokens
     // Tokens a second: of training, source and target, the median over reports; and of the first decoding, target only.
     // 0 in older results, like the next.

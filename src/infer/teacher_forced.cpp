@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <span>
@@ -25,6 +26,7 @@ struct ForcedPositions {
     std::vector<double> losses;        // -log P of the target's token
     std::vector<double> best;          // log P of the k likeliest tokens, best first
     std::vector<std::int32_t> tokens;  // these tokens
+    std::vector<double> gaps;          // ForcedToken::logit_gap; empty unless they are measured
 };
 
 // Hidden states before the projection of the rows to predict, [rows, d_model].
@@ -44,6 +46,11 @@ Tensor logits_of(Context& ctx, const Model& model, const Var& states, std::int64
     return logits;
 }
 
+// Logits differ as their log probabilities do. `mean`: of all `classes` of these, the largest too.
+double gap_of(double best, double mean, std::size_t classes) {
+    return (best - mean) * static_cast<double>(classes) / static_cast<double>(classes - 1);
+}
+
 // Computed on the device, with the logits of a few rows at a time.
 ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBatch& batch, const ForcedLimits& limits,
                                 std::int64_t logit_rows, std::int64_t k) {
@@ -52,6 +59,7 @@ ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBa
     const std::int64_t rows = batch.predicted.classes.elements();
     const Tensor targets = batch.predicted.classes.reshape({rows});
     const Tensor losses = backend.empty({rows}, backend.full_dtype());
+    const Tensor spread = backend.empty({rows}, backend.full_dtype());  // the mean of the loss and that of all tokens
     const Tensor best = backend.empty({rows, k}, backend.full_dtype());
     const Tensor tokens = backend.empty({rows, k}, DType::I32);
     for (std::int64_t first = 0; first < rows; first += logit_rows) {
@@ -59,12 +67,23 @@ ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBa
         const Tensor logits = logits_of(ctx, model, states, first, some, limits.temperature);
         backend.run(SmoothedCrossEntropy{.logits = logits,
                                          .targets = targets.narrow(0, first, some),
-                                         .loss = backend.empty({some}, backend.full_dtype()),
-                                         .nll = losses.narrow(0, first, some)});
+                                         .loss = spread.narrow(0, first, some),
+                                         .nll = losses.narrow(0, first, some),
+                                         .epsilon = limits.logit_gaps ? 0.5F : 0.0F});
         backend.run(LogSoftmaxTopK{
             .logits = logits, .values = best.narrow(0, first, some), .indices = tokens.narrow(0, first, some)});
     }
-    return {to_host<double>(backend, losses), to_host<double>(backend, best), to_host<std::int32_t>(backend, tokens)};
+    ForcedPositions found{
+        to_host<double>(backend, losses), to_host<double>(backend, best), to_host<std::int32_t>(backend, tokens), {}};
+    if (limits.logit_gaps) {
+        found.gaps = to_host<double>(backend, spread);
+        const auto classes = static_cast<std::size_t>(model.config().target_vocabulary);
+        for (std::size_t row = 0; row < found.gaps.size(); ++row) {
+            const double mean = found.losses[row] - 2.0 * found.gaps[row];
+            found.gaps[row] = gap_of(found.best[row * static_cast<std::size_t>(k)], mean, classes);
+        }
+    }
+    return found;
 }
 
 // The k likeliest tokens, best first; of equal ones the smaller.
@@ -111,6 +130,12 @@ ForcedPositions score_positions(Context& ctx, const std::vector<const Model*>& m
                 found.best.push_back(std::log(chances[static_cast<std::size_t>(token)]));
                 found.tokens.push_back(token);
             }
+            if (limits.logit_gaps) {
+                const double logs = std::transform_reduce(chances.begin(), chances.end(), 0.0, std::plus<>(),
+                                                          [](double chance) { return std::log(chance); });
+                found.gaps.push_back(gap_of(found.best[found.best.size() - static_cast<std::size_t>(k)],
+                                            logs / static_cast<double>(classes), classes));
+            }
         }
     }
     return found;
@@ -129,6 +154,7 @@ std::vector<std::vector<ForcedToken>> with_targets(const ForcedPositions& found,
             for (std::size_t i = best; i < best + static_cast<std::size_t>(alternatives); ++i) {
                 token.alternatives.push_back({found.tokens[i], found.best[i]});
             }
+            token.logit_gap = found.gaps.empty() ? 0.0 : found.gaps[row];
             sentences[at / static_cast<std::size_t>(batch.target.length)].push_back(std::move(token));
         }
     }

@@ -19,6 +19,9 @@ struct ForcedToken {
     double best_log_probability = 0.0;           // of the likeliest token
     bool likeliest = false;                      // this token is the likeliest; ties go to the smaller id
     std::vector<TokenChance> alternatives = {};  // ForcedLimits::alternatives of the likeliest tokens, best first
+    // How far the largest logit is above the mean of the others, with ForcedLimits::logit_gaps. Infinite or huge if a
+    // model never writes some tokens.
+    double logit_gap = 0.0;
 };
 
 // Amount of work on the device at a time; halved if its memory is too small.
@@ -26,6 +29,7 @@ struct ForcedLimits {
     std::int64_t batch_tokens = 1024;  // padded tokens of the longer side; at least one pair
     std::int64_t logit_rows = 512;     // rows of logits, each as wide as the vocabulary
     int alternatives = 0;              // to list, at most SearchOptions::kMaxAlternatives
+    bool logit_gaps = false;           // to measure ForcedToken::logit_gap
     double temperature = 1.0;          // what the logits are divided by, beside the model's own temperature
 };
 

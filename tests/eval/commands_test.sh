@@ -66,6 +66,7 @@ run evaluate --tsv data/test.tsv --model "$model" --model "$model" --max-extra 8
 expect "a model twice is an ensemble" [ "$(jq '.model.directories | length' out)" -eq 2 ]
 expect "which translates like the model" [ "$(jq .bleu out)" = "$(jq .bleu alone)" ]
 expect "finds the references as likely" [ "$(jq '.nll * 1e5 | round' out)" = "$(jq '.nll * 1e5 | round' alone)" ]
+expect "as far above the others" eval 'jq -e ".logit_gap > 0" out && [ "$(jq ".logit_gap * 1e3 | round" out)" = "$(jq ".logit_gap * 1e3 | round" alone)" ]'
 expect "with the same confidence" [ "$(jq '.calibration.bins[].tokens' out)" = "$(jq '.calibration.bins[].tokens' alone)" ]
 cp reference.txt $'r\xff.txt'
 run evaluate --hypotheses $'r\xff.txt' --reference reference.txt --json

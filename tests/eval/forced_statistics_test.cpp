@@ -54,6 +54,17 @@ TEST_CASE("the calibration error is that of each bin, weighted by its tokens") {
     CHECK(statistics.bins()[7].confidence() == Approx(0.5));
 }
 
+TEST_CASE("the logit gap is the mean of the tokens'") {
+    ForcedStatistics statistics;
+    CHECK(statistics.logit_gap() == 0.0);
+    for (const double gap : {8.0, 3.0}) {
+        ForcedToken one = token(0.5, 0.5);
+        one.logit_gap = gap;
+        statistics.add(one);
+    }
+    CHECK(statistics.logit_gap() == Approx(5.5));
+}
+
 TEST_CASE("a bin includes its upper bound, and the first bin also 0") {
     const auto bin_of = [](double confidence) {
         ForcedStatistics statistics;

@@ -14,6 +14,7 @@ inline void check_same(const std::vector<ForcedToken>& found, const std::vector<
         CHECK(found[token].log_probability == Approx(expected[token].log_probability).margin(1e-4));
         CHECK(found[token].best_log_probability == Approx(expected[token].best_log_probability).margin(1e-4));
         CHECK(found[token].likeliest == expected[token].likeliest);
+        CHECK(found[token].logit_gap == Approx(expected[token].logit_gap).margin(1e-3));
     }
 }
 

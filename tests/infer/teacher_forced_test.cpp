@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numeric>
 
 #include "data/batch.h"
 #include "infer/forced_scores.h"
@@ -49,13 +50,16 @@ std::vector<ForcedToken> one_by_one(Context& ctx, const std::vector<const Encode
                        [&](double sum) { return std::log(sum / static_cast<double>(models.size())); });
         const auto best = std::max_element(scores.begin(), scores.end());
         tokens.push_back({scores[static_cast<std::size_t>(*next)], *best, best - scores.begin() == *next});
+        const double others = std::accumulate(scores.begin(), scores.end(), -*best);
+        tokens.back().logit_gap = *best - others / static_cast<double>(scores.size() - 1);
     }
     return tokens;
 }
 
 }  // namespace
 
-TEST_CASE("each token of a target gets the probability of a pass over the previous tokens", "[teacher_forced]") {
+TEST_CASE("each token of a target gets the probability and the gap of a pass over the previous tokens",
+          "[teacher_forced]") {
     for (const std::string& id : conformance::devices_under_test()) {
         CAPTURE(id);
         const auto backend = open_device(id, environment_options());
@@ -65,8 +69,8 @@ TEST_CASE("each token of a target gets the probability of a pass over the previo
         const std::vector<Example> pairs = random_pairs(3, 9);
         for (const auto& models : {std::vector{&model.transformer}, {&model.transformer, &other.transformer}}) {
             CAPTURE(models.size());
-            const auto forced =
-                force_targets(ctx, {models.begin(), models.end()}, pairs, {.batch_tokens = 32, .logit_rows = 5});
+            const auto forced = force_targets(ctx, {models.begin(), models.end()}, pairs,
+                                              {.batch_tokens = 32, .logit_rows = 5, .logit_gaps = true});
             REQUIRE(forced.size() == pairs.size());
             for (std::size_t i = 0; i < pairs.size(); ++i) {
                 check_same(forced[i], one_by_one(ctx, models, pairs[i]));

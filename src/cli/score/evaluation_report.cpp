@@ -69,11 +69,9 @@ namespace {
 
 Json forced_json(const ForcedReferences& forced) {
     const ForcedStatistics& of = forced.statistics;
-    return {{"target_tokens", of.tokens()},
-            {"nll", of.nll()},
-            {"perplexity", of.perplexity()},
-            {"left_out", forced.left_out},
-            {"calibration", calibration_json(of)}};
+    return {{"target_tokens", of.tokens()},  {"nll", of.nll()},
+            {"perplexity", of.perplexity()}, {"left_out", forced.left_out},
+            {"logit_gap", of.logit_gap()},   {"calibration", calibration_json(of)}};
 }
 
 Json rouge_json(const RougeScore& rouge) {

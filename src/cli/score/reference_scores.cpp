@@ -46,8 +46,9 @@ ForcedReferences score_references(OpenedEngine& opened, const std::vector<std::s
             .run =
                 [&](const Place& place) {
                     Context ctx{.backend = place.backend, .compute = place.compute};
-                    return force_pairs(ctx, place.model, part.sources, part.references, options.search.languages,
-                                       {.batch_tokens = options.batch_tokens, .temperature = temperature});
+                    return force_pairs(
+                        ctx, place.model, part.sources, part.references, options.search.languages,
+                        {.batch_tokens = options.batch_tokens, .logit_gaps = true, .temperature = temperature});
                 },
             .tokens = part.tokens};
     };
