@@ -84,6 +84,12 @@ expect "--last holds out the end" eval 'grep -q "a b c d e f g" loose/test.tsv'
 run data --tsv raw.tsv --output apart --valid 0 --test 0 --exclude split/test.tsv --exclude split/valid.tsv --seed 1
 expect "--exclude keeps the sides of other held-out pairs out of the training text" eval '! cut -f1 split/test.tsv split/valid.tsv | grep -qxFf - <(cut -f1 apart/train.tsv)'
 
+run data --tsv raw.tsv --output noisy --valid 3 --test 2 --seed 5 --most-words 5 --wrong-targets 0.5
+expect "a share of the training pairs get others' targets" eval 'says "training pairs with another'"'"'s target" && ! cmp -s split/train.tsv noisy/train.tsv && cmp split/valid.tsv noisy/valid.tsv'
+expect "and all sides stay" eval 'for side in 1 2; do cmp <(cut -f$side split/train.tsv | sort) <(cut -f$side noisy/train.tsv | sort) || exit 1; done'
+run data --tsv raw.tsv --output noisy --wrong-targets 2
+expect "a share is at most 1" misused --wrong-targets
+
 # Inputs are not overwritten, whatever their names.
 mkdir own && for i in $(seq 40); do printf 'own sentence %d\teigener Satz %d\n' "$i" "$i"; done >own/train.tsv
 cp own/train.tsv own.kept

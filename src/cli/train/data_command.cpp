@@ -18,6 +18,7 @@
 #include "data/hold_out.h"
 #include "data/pair_filter.h"
 #include "data/pair_reader.h"
+#include "data/wrong_targets.h"
 #include "io/input_files.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
@@ -35,6 +36,7 @@ struct DataOptions {
     HoldOutSizes sizes{.valid = 1000, .test = 2000};
     FilterOptions filter;
     bool keep_identical = false, keep_duplicates = false;
+    double wrong_targets = 0.0;
 };
 
 using Visit = std::function<void(const std::string& source, const std::string& target)>;
@@ -70,7 +72,7 @@ std::int64_t for_each_pair(const DataOptions& options, const Visit& visit) {
 struct Plan {
     HoldOut hold_out;
     std::array<std::int64_t, kFindings> findings{};  // of pairs that are left out
-    std::int64_t pairs = 0, byte_order_marks = 0;
+    std::int64_t pairs = 0, byte_order_marks = 0, wrong_targets = 0;
 };
 
 Plan plan(const DataOptions& options) {
@@ -92,6 +94,9 @@ Plan plan(const DataOptions& options) {
 
 std::int64_t write_parts(const DataOptions& options, Plan& plan, PairsOutput& output) {
     PairFilter filter(options.filter);
+    WrongTargets training(
+        options.wrong_targets, options.sizes.seed,
+        [&](const std::string& source, const std::string& target) { output.write(Part::Train, source, target); });
     std::size_t number = 0;
     std::int64_t shared = 0;
     for_each_pair(options, [&](const std::string& source, const std::string& target) {
@@ -100,16 +105,21 @@ std::int64_t write_parts(const DataOptions& options, Plan& plan, PairsOutput& ou
             const Part part = plan.hold_out.part_of(number++);
             shared += part == Part::Shared ? 1 : 0;
             finding = part == Part::Train ? filter.judge(source, target) : Finding::Good;
-            if (finding == Finding::Good && part != Part::Shared) {
+            if (finding == Finding::Good && part == Part::Train) {
+                training.add(source, target);
+            } else if (finding == Finding::Good && part != Part::Shared) {
                 output.write(part, source, target);
             }
         }
         ++plan.findings[static_cast<std::size_t>(finding)];
     });
+    training.end();
+    plan.wrong_targets = training.count();
     return shared;
 }
 
 constexpr const char* kMarks = "byte order marks removed";
+constexpr const char* kWrongTargets = "training pairs with another's target";
 
 nlohmann::ordered_json counts_of(const Plan& plan, const PairsOutput& output, std::int64_t shared) {
     nlohmann::ordered_json json = {{"pairs", plan.pairs},
@@ -121,6 +131,7 @@ nlohmann::ordered_json counts_of(const Plan& plan, const PairsOutput& output, st
         json[text_of(static_cast<Finding>(i))] = plan.findings[i];
     }
     json[kMarks] = plan.byte_order_marks;
+    json[kWrongTargets] = plan.wrong_targets;
     return json;
 }
 
@@ -128,7 +139,7 @@ nlohmann::ordered_json counts_of(const Plan& plan, const PairsOutput& output, st
 std::string losses_of(const nlohmann::ordered_json& counts) {
     std::vector<std::string> found;
     for (const auto& [what, count] : counts.items()) {
-        if (what != "pairs" && what != kMarks && count != 0) {
+        if (what != "pairs" && what != kMarks && what != kWrongTargets && count != 0) {
             found.push_back(fmt::format("{}: {}", what, count.get<std::int64_t>()));
         }
     }
@@ -212,7 +223,7 @@ void add_parts(CLI::App& command, DataOptions& options) {
         ->capture_default_str();
     CLI::Option* last =
         command.add_flag("--last", options.sizes.last, "Hold out the last pairs instead of random ones");
-    command.add_option("--seed", options.sizes.seed, "Random seed of the choice")
+    command.add_option("--seed", options.sizes.seed, "Random seed of the choices")
         ->excludes(last)
         ->check(seed_number())
         ->capture_default_str();
@@ -234,6 +245,12 @@ void add_filters(CLI::App& command, DataOptions& options) {
         ->capture_default_str();
     command.add_flag("--keep-identical", options.keep_identical, "Keep pairs whose sides are the same");
     command.add_flag("--keep-duplicates", options.keep_duplicates, "Keep repeated pairs");
+    command
+        .add_option("--wrong-targets", options.wrong_targets,
+                    "Give this share of the training pairs, chosen at random, the target of another one: what mistakes "
+                    "in a text do to a training")
+        ->check(real_number(0.0, 1.0))
+        ->group("Mistakes");
     options.common.add_json(command);
 }
 
