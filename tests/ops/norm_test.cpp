@@ -92,7 +92,7 @@ TEST_CASE("a batch norm tells a token and its double apart in every column", "[b
         return device.numbers(y);
     };
     is_near(normed(true), {-1, -1, 99, -10, 1, 1, 101, 10});
-    is_near(device.numbers(running_mean), {0.15, 0.3, 0.45, 0.6});       // 0.1 * 1.5 c
+    is_near(device.numbers(running_mean), {0.15, 0.3, 0.45, 0.6});      // 0.1 * 1.5 c
     is_near(device.numbers(running_variance), {0.95, 1.1, 1.35, 1.7});  // 0.9 + 0.1 * c^2 / 2
     // After training they take the place of the batch's: (1 - 0.15) / sqrt(0.95), (2 - 0.3) / sqrt(1.1), ...
     is_near(normed(false), {0.872081, 1.620886, 102.194690, 26.076802, 1.898059, 3.527810, 104.776678, 56.755392});
