@@ -16,18 +16,8 @@ constexpr std::int64_t kHeadColumns = 64;
 constexpr std::int64_t kFarther = 65'535;  // than any convolution reads
 
 ModelConfig config_for(const LayerKind& kind, std::int64_t length, std::int64_t width, int layers) {
-    ModelConfig config;
-    config.architecture = Architecture::MaskedLm;
-    config.encoder_layers = layers;
-    config.decoder_layers = 0;
-    config.d_model = width;
-    config.feed_forward.d_ff = 1;
-    config.attention.heads = width % kHeadColumns == 0 ? width / kHeadColumns : 1;
-    config.attention.d_k = config.attention.d_v = width / config.attention.heads;
-    config.max_length = std::max(length, kFarther);
-    config.source_vocabulary = config.target_vocabulary = 8;
-    config.frame.mask_id = 4;
-    nlohmann::json json = flat_model_keys(config);
+    const std::int64_t heads = width % kHeadColumns == 0 ? width / kHeadColumns : 1;
+    nlohmann::json json = flat_model_keys(encoder_alone(layers, width, heads, 1, std::max(length, kFarther)));
     json.update(encoder_keys(kind, length));
     ModelConfig parsed = parse_model_config(json, kind.name);
     check_model_config(parsed, kind.name);
@@ -35,6 +25,21 @@ ModelConfig config_for(const LayerKind& kind, std::int64_t length, std::int64_t 
 }
 
 }  // namespace
+
+ModelConfig encoder_alone(int layers, std::int64_t width, std::int64_t heads, std::int64_t d_ff, std::int64_t length) {
+    ModelConfig config;
+    config.architecture = Architecture::MaskedLm;
+    config.encoder_layers = layers;
+    config.decoder_layers = 0;
+    config.d_model = width;
+    config.feed_forward.d_ff = d_ff;
+    config.attention.heads = heads;
+    config.attention.d_k = config.attention.d_v = width / heads;
+    config.max_length = length;
+    config.source_vocabulary = config.target_vocabulary = 8;
+    config.frame.mask_id = 4;
+    return config;
+}
 
 LayerProbe::LayerProbe(Backend& backend, const LayerKind& kind, std::int64_t length, std::int64_t width, int layers)
     : backend_(backend),

@@ -15,6 +15,9 @@
 
 namespace headscope {
 
+// A model of an encoder alone, whose `heads` share its `width` columns, for texts of up to `length` positions.
+ModelConfig encoder_alone(int layers, std::int64_t width, std::int64_t heads, std::int64_t d_ff, std::int64_t length);
+
 struct LayerCost {
     std::int64_t length = 0, width = 0;  // n and d
     PassCost pass = {};

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "experiment/layer_probe.h"
 #include "experiment/pass_cost.h"
 #include "experiment/studies.h"
 #include "model/feed_forward.h"
@@ -28,18 +29,8 @@ constexpr std::int64_t kHeadWidth = 16;
 constexpr double kLeastDifference = 1e-12;  // less is rounding
 
 ModelConfig stack_config(const StackKind& kind, int layers, const StackSizes& sizes) {
-    ModelConfig config;
-    config.architecture = Architecture::MaskedLm;
-    config.encoder_layers = layers;
-    config.decoder_layers = 0;
-    config.d_model = sizes.width;
-    config.feed_forward.d_ff = 4 * sizes.width;
-    config.attention.heads = sizes.width / kHeadWidth;
-    config.attention.d_k = config.attention.d_v = kHeadWidth;
+    ModelConfig config = encoder_alone(layers, sizes.width, sizes.width / kHeadWidth, 4 * sizes.width, sizes.length);
     config.norm.placement = kind.placement;
-    config.max_length = sizes.length;
-    config.source_vocabulary = config.target_vocabulary = 8;
-    config.frame.mask_id = 4;
     check_model_config(config, kind.name);
     return config;
 }
