@@ -194,17 +194,19 @@ expect "none of which leaves anything behind" not [ -e none ]
 run experiment table1 --output layers --layers self-attention --lengths 8,16,32 --widths 8,16 --repeat 1 --device cpu
 expect "Table 1 is measured" eval 'ended_with 0 && says "Self-Attention" && grep -q "\"backward_seconds\"" layers/table.json'
 expect "and drawn" grep -q "One layer, n = 16" layers/by-width.svg
-run experiment table1 --output layers --layers self-attention --lengths 8,16 --widths 8 --repeat 1 --device cpu --json
+run experiment table1 --output layers --layers self-attention --lengths 8,16 --widths 8 --heads 1,2,3,8 --repeat 1 --device cpu --json
 expect "JSON has its rows and pictures" eval 'wrote layers/table.json layers/by-width.svg && jq -e ".layers | length > 0" out'
 run experiment table1 --output none --layers attention
 expect "an unknown kind of layer is an error" refused 'no layer "attention"; there are self-attention'
 
 expect "JSON has the heads that divide the width, and each path's gradient" \
-    jq -e '[.heads[].heads] == [1, 2, 4, 8] and .layers[0].paths[0].gradient > 0' layers/table.json
+    jq -e '[.heads[].heads] == [1, 2, 8] and .layers[0].paths[0].gradient > 0' layers/table.json
 
 run experiment residuals --output deep --depths 1,4 --length 8 --d-model 32 --seeds 1 --device cpu
 expect "gradients without residual connections are measured" \
     eval 'ended_with 0 && says "Pre-norm, no residual connections" && says "N = 4" && [ -e deep/difference.svg ]'
+run experiment residuals --output deep --depths 1 --length 8 --d-model 16 --seeds 1 --device cpu --json
+expect "JSON has each stack and depth" eval 'wrote deep/table.json deep/difference.svg && jq -e ".results | length == 4" out'
 run experiment residuals --output none --d-model 40
 expect "heads of 16 need columns" misused "--d-model must be a multiple of 16, for heads of 16, found 40"
 
