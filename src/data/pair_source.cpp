@@ -172,6 +172,7 @@ Example PairSource::example(const Epoch& epoch, std::uint32_t number) const {
     };
     resample(source_dropout_, whole.source);
     resample(target_dropout_, whole.target);
+    whole.source_begin = corpora_[place(epoch.items.at(epoch.starts.at(number))).first].source_begin;
     if (options_.frame.mask >= 0) {
         mask_some(whole, options_.frame.mask, Random(seed_, stream_of(epoch.number, kMasks, number)));
     }

@@ -18,6 +18,7 @@ struct WeightedCorpus {
     PairStore pairs;
     double weight = 1.0;    // see passes_over
     bool shuffled = false;  // the file's order is meaningless: join random pairs, different ones in every epoch
+    std::vector<std::int32_t> source_begin = {};  // replaces the frame's, and is as long; empty: does not
 };
 
 struct ExampleOptions {

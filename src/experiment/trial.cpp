@@ -35,12 +35,14 @@ constexpr const char* kResultFile = "result.json";
 
 ParallelText development_text(const TrainConfig& config) {
     ParallelText text;
-    for_each_reader(config.data.valid, [&](PairReader& reader) {
-        for (std::string source, target; reader.next(source, target);) {
-            text.source.push_back(std::move(source));
-            text.target.push_back(std::move(target));
-        }
-    });
+    for (const CorpusFiles& corpus : config.data.valid) {
+        for_each_reader(corpus, [&](PairReader& reader) {
+            for (std::string source, target; reader.next(source, target);) {
+                text.source.push_back(corpus.given(source));
+                text.target.push_back(std::move(target));
+            }
+        });
+    }
     return text;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include "text/target_mark.h"
 
 namespace headscope {
 
@@ -19,7 +19,7 @@ bool lines_choose_target(const ModelDirectory& model) {
         return false;
     }
     const auto& [name, id] = *model.config.frame.languages.begin();
-    return model.source_tokenizer->piece(id) == fmt::format(">>{}<<", name);
+    return model.source_tokenizer->piece(id) == target_mark(name);
 }
 
 // The frame with the pieces of the task's prefix before those of a source.

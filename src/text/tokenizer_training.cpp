@@ -18,6 +18,7 @@
 #include "text/lines.h"
 #include "text/normalised.h"
 #include "text/spaced_pieces.h"
+#include "text/target_mark.h"
 #include "text/word_endings.h"
 #include "text/word_piece_training.h"
 
@@ -101,10 +102,12 @@ std::unordered_map<std::string, std::string> options(const TokenizerTraining& tr
 
 // Text is never split so that a piece is in brackets, and the library separates the pieces by commas.
 void check_control_piece(const std::string& piece) {
-    if (piece.size() < 3 || !piece.starts_with('<') || !piece.ends_with('>') ||
-        piece.find_first_of(" \t\n,\"") != std::string::npos) {
-        throw Error(fmt::format(
-            "a control piece must be a word in angle brackets without commas, such as <mask>, got \"{}\"", piece));
+    const bool bracketed = piece.size() > 2 && piece.starts_with('<') && piece.ends_with('>');
+    if (!(bracketed || is_target_mark(piece)) || piece.find_first_of(" \t\n,\"") != std::string::npos) {
+        throw Error(
+            fmt::format("a control piece must be a word in angle brackets without commas, such as <mask>, or a "
+                        "language's, such as >>de<<, got \"{}\"",
+                        piece));
     }
 }
 

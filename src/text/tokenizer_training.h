@@ -10,6 +10,9 @@
 
 namespace headscope {
 
+// The id of the first of TokenizerTraining::control_pieces.
+inline constexpr std::int32_t kFirstControlPiece = 4;
+
 // Ids are pad 0, bos 1, eos 2, unk 3, then those of `control_pieces`. SentencePiece's text is normalized by
 // NFKC with folded white space (nmt_nfkc); that of the others is not normalized.
 struct TokenizerTraining {

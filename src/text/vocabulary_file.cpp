@@ -14,6 +14,7 @@
 #include "support/utf8.h"
 #include "text/byte_pieces.h"
 #include "text/sentencepiece_model.h"
+#include "text/target_mark.h"
 #include "text/tokenizer_json.h"
 #include "text/vocabulary_formats.h"
 
@@ -179,7 +180,7 @@ std::shared_ptr<const Vocabulary> assembled(std::vector<Piece> pieces, SpecialPi
 }  // namespace
 
 bool is_language_token(std::string_view piece) {
-    if (piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<")) {
+    if (is_target_mark(piece)) {
         return true;
     }
     const std::string_view code = between(piece, "__", "__");

@@ -10,6 +10,7 @@
 #include "support/check.h"
 #include "support/utf8.h"
 #include "text/punctuation.h"
+#include "text/target_mark.h"
 #include "text/vocabulary_file.h"
 #include "text/vocabulary_formats.h"
 
@@ -68,7 +69,7 @@ PieceKind kind_of_word_piece(std::string_view piece) {
     }
     const bool bracketed = piece.size() > 2 && ((piece.front() == '<' && piece.back() == '>') ||
                                                 (piece.front() == '[' && piece.back() == ']'));
-    return bracketed ? PieceKind::Control : PieceKind::Normal;
+    return bracketed || is_target_mark(piece) ? PieceKind::Control : PieceKind::Normal;
 }
 
 bool is_word_piece_vocabulary(std::string_view bytes) {

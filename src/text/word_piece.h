@@ -25,9 +25,9 @@ struct WordPieceOptions {
 
 // Whether this is a WordPiece vocabulary: lines of UTF-8, one of which is `<unk>` or [UNK].
 bool is_word_piece_vocabulary(std::string_view bytes);
-// The id of a piece is the number of its line, from 0. Pieces in angle or square brackets are control pieces. The
-// special ones are `<pad>`, `<s>`, `</s>` and `<unk>`, or [PAD], [CLS], [SEP] and [UNK]. Error for an empty line, whose
-// number counts from `first_line`, or a piece that occurs twice.
+// The id of a piece is the number of its line, from 0. Pieces in angle or square brackets and is_target_mark() are
+// control pieces. The special ones are `<pad>`, `<s>`, `</s>` and `<unk>`, or [PAD], [CLS], [SEP] and [UNK]. Error for
+// an empty line, whose number counts from `first_line`, or a piece that occurs twice.
 std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, const std::string& name,
                                                     std::size_t first_line = 1);
 // The same lines again.

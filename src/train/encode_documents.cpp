@@ -75,16 +75,10 @@ std::shared_ptr<const ExampleSource> encode_documents(const TrainConfig& config,
             encoder.add(file, config.data.documents);
         }
         weighted.push_back({store.documents() - documents, corpora[i].weight});
-        const std::string key = !train                ? "data.valid"
-                                : corpora.size() == 1 ? "data.train"
-                                                      : fmt::format("data.train[{}]", i);
         if (weighted.back().documents == 0) {
-            throw_no_examples(config, key, corpora[i], 0);
+            throw_no_examples(config, corpus_key(which, corpora, i), corpora[i], 0);
         }
-        say(fmt::format("{}: {}, {} tokens",
-                        !train                ? "validation data"
-                        : corpora.size() == 1 ? "training data"
-                                              : key,
+        say(fmt::format("{}: {}, {} tokens", corpus_title(which, corpora, i),
                         counted(weighted.back().documents, "document"), store.pieces() - pieces));
     }
     const TextOptions options{.task = config.task,

@@ -128,10 +128,8 @@ std::shared_ptr<ResponseSource> encode_responses(const TrainConfig& config, cons
         weighted.push_back({store.size() - before, corpora[i].weight});
         left_out.too_long += encoder.left_out().too_long;
         left_out.tied += encoder.left_out().tied;
-        const std::string key = which == Part::Valid  ? "data.valid"
-                                : corpora.size() == 1 ? "data.train"
-                                                      : fmt::format("data.train[{}]", i);
-        require_examples(config, key, corpora[i], weighted.back().examples, encoder.left_out());
+        require_examples(config, corpus_key(which, corpora, i), corpora[i], weighted.back().examples,
+                         encoder.left_out());
     }
     const std::string left = left_out.text(config);
     say(fmt::format("{} data: {}{}{}", which == Part::Valid ? "validation" : "training",

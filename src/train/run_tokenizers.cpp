@@ -10,13 +10,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "data/corruption.h"
 #include "data/labelled_reader.h"
 #include "io/atomic_file.h"
 #include "model/tokenizer_files.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "support/random.h"
+#include "text/target_mark.h"
 #include "text/tokenizer_training.h"
 #include "train/unlearnable_lines.h"
 
@@ -104,8 +104,9 @@ SampledText sample_text(const TrainConfig& config) {
     return text;
 }
 
-void learn(const TrainConfig& config, const TokenizerOptions::Side& side, const std::string& path, Sample sample,
-           bool warned, const Log& say) {
+// `languages`: of the targets, whose tokens stand before sources.
+void learn(const TrainConfig& config, const TokenizerOptions::Side& side, const std::vector<std::string>& languages,
+           const std::string& path, Sample sample, bool warned, const Log& say) {
     const UnlearnableLines& left_out = sample.left_out();
     if (sample.size() == 0) {
         throw Error(fmt::format("{}: \"data.train\" ({}) holds no sentence that a vocabulary can be learned from: {}",
@@ -122,7 +123,10 @@ void learn(const TrainConfig& config, const TokenizerOptions::Side& side, const 
     training.minimum = side.minimum;
     training.endings = side.endings;
     training.seed = static_cast<std::uint64_t>(config.training.seed);
-    training.control_pieces = control_pieces_of(config.task, config.training.max_length - 1, config.needs_mask());
+    training.control_pieces = config.control_pieces();
+    for (const std::string& language : languages) {
+        training.control_pieces.push_back(target_mark(language));
+    }
     std::string model;
     try {
         model = train_tokenizer(training);
@@ -136,21 +140,21 @@ void learn(const TrainConfig& config, const TokenizerOptions::Side& side, const 
 void learn_tokenizers(const TrainConfig& config, const std::string& folder, bool warned, const Log& say) {
     const auto path = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
     SampledText text = sample_text(config);
+    const std::vector<std::string> languages = config.data.target_languages();
     if (config.tokenizer.shared) {
         text.source.append(std::move(text.target));
-        learn(config, config.tokenizer.source, path("sentencepiece.model"), std::move(text.source), warned, say);
+        learn(config, config.tokenizer.source, languages, path("sentencepiece.model"), std::move(text.source), warned,
+              say);
         return;
     }
-    learn(config, config.tokenizer.source, path("source.model"), std::move(text.source), warned, say);
-    learn(config, config.tokenizer.target, path("target.model"), std::move(text.target), warned, say);
+    learn(config, config.tokenizer.source, languages, path("source.model"), std::move(text.source), warned, say);
+    learn(config, config.tokenizer.target, {}, path("target.model"), std::move(text.target), warned, say);
 }
 
 }  // namespace
 
 void require_files(const TrainConfig& config) {
-    std::vector<CorpusFiles> all = config.data.train;
-    all.push_back(config.data.valid);
-    for (const CorpusFiles& files : all) {
+    for (const CorpusFiles& files : config.data.corpora()) {
         for (const std::string& path : files.all()) {
             if (!std::filesystem::exists(path)) {
                 throw Error(

@@ -38,7 +38,7 @@ StepRehearsal::StepRehearsal(Backend& backend, const TrainConfig& config, const 
     : backend_(backend),
       options_(config.training),
       task_(traits(config.task)),
-      frame_(frame_of(model, config.data.languages)),
+      frame_(frame_of(model, config.data.languages_of(config.data.train.front()))),
       before_(backend.memory().live),
       learner_(backend, model, options_of(config, arithmetic)) {
     if (task_.rolls_out) {

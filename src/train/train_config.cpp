@@ -17,6 +17,7 @@
 #include "model/family.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
+#include "text/tokenizer_training.h"
 #include "train/objective.h"
 
 namespace headscope {
@@ -93,7 +94,25 @@ nlohmann::json model_for_task(nlohmann::json model, Task task, const std::string
     return flat_model_keys(model, file, "model");
 }
 
+// A new model of corpora with target languages reads the language's token before each source. obtain_tokenizers() makes
+// these pieces, in this order.
+void name_target_languages(TrainConfig& config) {
+    const std::vector<std::string> names = config.data.target_languages();
+    if (names.empty() || config.model.contains("frame.languages") || config.model.contains("frame.source_begin")) {
+        return;  // it goes on with a model that has languages
+    }
+    auto id = kFirstControlPiece + static_cast<std::int32_t>(config.control_pieces().size());
+    for (const std::string& name : names) {
+        config.model["frame.languages"][name] = id++;
+    }
+    config.model["frame.source_begin"] = {"target_language"};
+}
+
 }  // namespace
+
+std::vector<std::string> TrainConfig::control_pieces() const {
+    return control_pieces_of(task, training.max_length - 1, needs_mask());
+}
 
 ModelConfig TrainConfig::model_config(const Tokenizer& source, const Tokenizer& target) const {
     return model_config(source.size(), target.size(), headscope::mask_id(target));
@@ -189,6 +208,7 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
         config.training.source_tokens = config.training.target_tokens;  // there is no source
     }
     reader.finish();
+    name_target_languages(config);
     // Detect an impossible model now, not after training the tokenizer.
     static_cast<void>(config.model_config(config.tokenizer.source.vocabulary, config.tokenizer.target.vocabulary));
     return config;

@@ -48,6 +48,8 @@ struct TrainConfig {
     ModelConfig model_config(std::int64_t source_vocabulary, std::int64_t target_vocabulary,
                              std::int32_t mask_id = 0) const;
     bool needs_mask() const;  // in the vocabulary
+    // Of a new vocabulary, besides those of DataConfig::target_languages(), which follow them in that of the source.
+    std::vector<std::string> control_pieces() const;
     Schedule schedule(const ModelConfig& model) const;
     Objective objective() const;
     // Everything that decides the weights after a given step. Runs that differ here are different runs.

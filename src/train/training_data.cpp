@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "support/check.h"
 #include "support/counted.h"
 #include "text/bpe_dropout.h"
+#include "text/target_mark.h"
 #include "train/encode_documents.h"
 #include "train/encode_labelled.h"
 #include "train/encode_responses.h"
@@ -50,7 +52,7 @@ public:
         for_each_reader(files, [&](PairReader& reader) {
             for (std::string source, target; reader.next(source, target);) {
                 if (std::ssize(first_.source) < kept_) {
-                    first_.source.push_back(source);
+                    first_.source.push_back(files.given(source));
                     first_.target.push_back(target);
                 }
                 text_.source.push_back(std::move(source));
@@ -64,7 +66,7 @@ public:
         encode();
     }
     const Counts& counts() const { return counts_; }
-    ParallelText take_first() { return std::move(first_); }
+    const ParallelText& first() const { return first_; }
 
 private:
     void encode() {
@@ -88,7 +90,7 @@ private:
     Counts counts_;
 };
 
-void require_pairs(const TrainConfig& config, const char* key, const CorpusFiles& files, const Counts& counts) {
+void require_pairs(const TrainConfig& config, const std::string& key, const CorpusFiles& files, const Counts& counts) {
     if (counts.pairs > 0) {
         return;
     }
@@ -101,21 +103,55 @@ void require_pairs(const TrainConfig& config, const char* key, const CorpusFiles
     throw_no_examples(config, key, files, counts.dropped_empty);
 }
 
-std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& config, const TrainingData& data,
+// What stands before the sources of a corpus with a target language of its own. Error if the model has no such token.
+std::vector<std::int32_t> source_begin_of(const TrainConfig& config, const TrainingData& data,
+                                          const CorpusFiles& files) {
+    if (files.target_language.empty()) {
+        return {};
+    }
+    const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
+    const Frame frame = frame_of(model, config.data.languages_of(files));
+    Frame common = frame;
+    common.source_begin = data.frame.source_begin;
+    const std::string& piece = data.source_tokenizer->piece(model.frame.languages.at(files.target_language));
+    if (!(common == data.frame) || piece != target_mark(files.target_language)) {
+        throw Error(
+            fmt::format("{}: corpora may have a \"target_language\" each if the model reads {} before their sources, "
+                        "but this one's \"frame\" names it {}: train on one language, with \"data.target_language\"",
+                        config.file, target_mark(files.target_language),
+                        common == data.frame ? fmt::format("by the piece '{}'", piece) : "elsewhere, too"));
+    }
+    return frame.source_begin;
+}
+
+// The pairs of each corpus; the text of the first `kept` pairs, as many of each, becomes data.valid_text.
+std::vector<WeightedCorpus> encode_pairs(const TrainConfig& config, TrainingData& data,
+                                         const std::vector<CorpusFiles>& files, Part part, const std::string& folder,
+                                         const Log& say, std::int64_t kept = 0) {
+    std::vector<WeightedCorpus> corpora;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        WeightedCorpus corpus{.pairs = PairStore(folder),
+                              .weight = files[i].weight,
+                              .shuffled = files[i].shuffled,
+                              .source_begin = source_begin_of(config, data, files[i])};
+        const auto share = [&](std::size_t of) { return kept * static_cast<std::int64_t>(of) / std::ssize(files); };
+        Encoder encoder(
+            data, config.training.max_length, [&](const Example& pair) { corpus.pairs.add(pair); },
+            share(i + 1) - share(i));
+        encoder.add(files[i]);
+        require_pairs(config, corpus_key(part, files, i), files[i], encoder.counts());
+        say(fmt::format("{}: {}", corpus_title(part, files, i), encoder.counts().text()));
+        corpora.push_back(std::move(corpus));
+        std::ranges::copy(encoder.first().source, std::back_inserter(data.valid_text.source));
+        std::ranges::copy(encoder.first().target, std::back_inserter(data.valid_text.target));
+    }
+    return corpora;
+}
+
+std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& config, TrainingData& data,
                                                           const std::string& folder, const Log& say) {
     const DataConfig& files = config.data;
-    std::vector<WeightedCorpus> corpora;
-    for (std::size_t i = 0; i < files.train.size(); ++i) {
-        WeightedCorpus corpus{
-            .pairs = PairStore(folder), .weight = files.train[i].weight, .shuffled = files.train[i].shuffled};
-        Encoder encoder(data, config.training.max_length, [&](const Example& pair) { corpus.pairs.add(pair); });
-        encoder.add(files.train[i]);
-        const bool alone = files.train.size() == 1;
-        const std::string key = alone ? "data.train" : fmt::format("data.train[{}]", i);
-        require_pairs(config, key.c_str(), files.train[i], encoder.counts());
-        say(fmt::format("{}: {}", alone ? "training data" : key, encoder.counts().text()));
-        corpora.push_back(std::move(corpus));
-    }
+    std::vector<WeightedCorpus> corpora = encode_pairs(config, data, files.train, Part::Train, folder, say);
     const ExampleOptions options{.joined_share = files.joined_share,
                                  .joined_most = files.joined_most,
                                  .max_pieces = most_pieces(data, config.training.max_length),
@@ -155,13 +191,14 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
     }
     ranks.announce("encoding the text", Communicator::Takes::Long);
     data.languages = config.data.languages;
-    data.frame = frame_of(config.model_config(*data.source_tokenizer, *data.target_tokenizer), data.languages);
-    const CorpusFiles& valid = config.data.valid;
+    data.frame = frame_of(config.model_config(*data.source_tokenizer, *data.target_tokenizer),
+                          config.data.languages_of(config.data.train.front()));
+    const std::vector<CorpusFiles>& valid = config.data.valid;
     if (traits(config.task).reads_replies) {
         data.responses = {encode_responses(config, data, config.data.train, Part::Train, folder, say)};
         data.train = data.responses.front();
         if (!valid.empty()) {
-            data.responses.push_back(encode_responses(config, data, {valid}, Part::Valid, folder, say));
+            data.responses.push_back(encode_responses(config, data, valid, Part::Valid, folder, say));
             data.valid = data.responses.back();
         }
         return data;
@@ -169,28 +206,22 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
     if (traits(config.task).reads_labels) {
         data.train = encode_labelled(config, data, config.data.train, Part::Train, folder, say);
         if (!valid.empty()) {
-            data.valid = encode_labelled(config, data, {valid}, Part::Valid, folder, say);
+            data.valid = encode_labelled(config, data, valid, Part::Valid, folder, say);
         }
         return data;
     }
     if (!traits(config.task).reads_pairs) {
         data.train = encode_documents(config, data, config.data.train, Part::Train, folder, say);
         if (!valid.empty()) {
-            data.valid = encode_documents(config, data, {valid}, Part::Valid, folder, say);
+            data.valid = encode_documents(config, data, valid, Part::Valid, folder, say);
         }
         return data;
     }
     data.train = encode_training_text(config, data, folder, say);
     if (!valid.empty()) {
-        std::vector<Example> pairs;
-        Encoder encoder(
-            data, config.training.max_length, [&](Example pair) { pairs.push_back(std::move(pair)); },
-            config.training.validate_bleu);
-        encoder.add(valid);
-        data.valid_text = encoder.take_first();
-        require_pairs(config, "data.valid", valid, encoder.counts());
-        say("validation data: " + encoder.counts().text());
-        data.valid = std::make_shared<const PairSource>(pairs, data.frame);
+        data.valid = std::make_shared<const PairSource>(
+            encode_pairs(config, data, valid, Part::Valid, folder, say, config.training.validate_bleu),
+            ExampleOptions{.frame = data.frame}, 0);
     }
     return data;
 }

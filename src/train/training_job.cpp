@@ -278,17 +278,14 @@ RunInputs TrainingJob::inputs() const {
     inputs.splits_texts = request_.texts.given();
     inputs.files.add({request_.texts.source, request_.texts.target, request_.texts.text, request_.from});
     inputs.files.add({config_.data.reference, config_.data.reward});
-    std::vector<CorpusFiles> corpora = config_.data.train;
-    corpora.push_back(config_.data.valid);
-    for (const CorpusFiles& corpus : corpora) {
+    for (const CorpusFiles& corpus : config_.data.corpora()) {
         inputs.files.add(corpus.all());
     }
     return inputs;
 }
 
 bool TrainingJob::lacks_data() const {
-    std::vector<CorpusFiles> corpora = config_.data.train;
-    corpora.push_back(config_.data.valid);
+    const std::vector<CorpusFiles> corpora = config_.data.corpora();
     return !config_.training.find_batch && std::all_of(corpora.begin(), corpora.end(), [](const CorpusFiles& corpus) {
         const std::vector<std::string> files = corpus.all();
         return std::none_of(files.begin(), files.end(), [](const std::string& file) { return fs::exists(file); });

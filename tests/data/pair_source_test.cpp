@@ -194,6 +194,26 @@ TEST_CASE("pairs of different corpora are not joined", "[examples]") {
     }
 }
 
+TEST_CASE("a corpus has tokens of its own before its sources, one of joined pairs", "[examples]") {
+    std::vector<WeightedCorpus> corpora;
+    corpora.push_back({.pairs = store(40), .source_begin = {4}});
+    corpora.push_back({.pairs = store(40, 5), .source_begin = {5}});
+    const Frame frame{.source_begin = {4}};
+    const PairSource source(std::move(corpora), {.joined_share = 0.5, .joined_most = 2, .frame = frame}, 1);
+    const Epoch epoch = source.epoch(0);
+    bool joined = false;
+    for (const Example& example : all_of(source, epoch)) {
+        const bool first = example.source.size() % 3 == 0;
+        CHECK(example.source_begin == std::vector<std::int32_t>{first ? 4 : 5});
+        joined = joined || example.source.size() > 5;
+        const Batch batch = make_batch(std::span(&example, 1), frame, 0);
+        CHECK(batch.source.ids.at(0) == (first ? 4 : 5));
+        CHECK(batch.source.ids.at(1) == example.source.front());
+        CHECK(batch.source.lengths.at(0) == std::ssize(example.source) + 2);
+    }
+    CHECK(joined);
+}
+
 TEST_CASE("pieces are sampled again in every epoch, equally on every machine", "[examples]") {
     const std::vector<std::string> lines{"low lower lowest slow slower slowest", "new newer newest wide wider widest"};
     const Tokenizer tokenizer = Tokenizer::from_bytes(

@@ -127,12 +127,32 @@ TEST_CASE("control pieces follow the special ones and never come from text", "[t
     CHECK(spans[1].end == spans[2].begin);
     for (const char* wrong : {"mask", "<>", "<a,b>", "<a b>", "<a"}) {
         CHECK_THAT(error_of([&] { train_tokenizer({.sentences = number_sentences(), .control_pieces = {wrong}}); }),
-                   Contains("such as <mask>, got \"" + std::string(wrong) + "\""));
+                   Contains("such as <mask>, or a language's, such as >>de<<, got \"" + std::string(wrong) + "\""));
     }
     CHECK_THAT(error_of([&] {
                    train_tokenizer({.sentences = number_sentences(), .vocabulary_size = 7, .control_pieces = control});
                }),
                Contains("at least 8 pieces"));
+}
+
+TEST_CASE("tokens of target languages never come from text, in any tokenizer", "[tokenizer]") {
+    const TokenizerType type =
+        GENERATE(TokenizerType::Bpe, TokenizerType::Unigram, TokenizerType::WordPiece, TokenizerType::Words);
+    const Tokenizer tokenizer = Tokenizer::from_bytes(train_tokenizer({.sentences = number_sentences(),
+                                                                       .type = type,
+                                                                       .vocabulary_size = 100,
+                                                                       .control_pieces = {"<mask>", ">>de<<"}}),
+                                                      "test");
+    CHECK(tokenizer.vocabulary().find(">>de<<") == 5);
+    CHECK(tokenizer.vocabulary().piece(5).kind == PieceKind::Control);
+    const std::vector<std::int32_t> spelled = tokenizer.encode("Die >>de<< Zahl");
+    CHECK(spelled.size() > 2);
+    CHECK(std::count(spelled.begin(), spelled.end(), 5) == 0);
+    CHECK(tokenizer.decode({5}).empty());
+    for (const char* wrong : {">>de", "de<<", ">><<", ">>d e<<"}) {
+        CHECK_THAT(error_of([&] { train_tokenizer({.sentences = number_sentences(), .control_pieces = {wrong}}); }),
+                   Contains("such as >>de<<, got \"" + std::string(wrong) + "\""));
+    }
 }
 
 TEST_CASE("text is normalized", "[tokenizer]") {

@@ -599,6 +599,16 @@ expect "--text excludes --source" misused "--text" "--source"
 run train tiny.json --data data --task masked --output made/few
 expect "--task needs --text" misused "--task" "--text"
 
+# ------------------------------------------------------------------------------------------ several tasks
+cut -f 1 data/train.tsv | paste digits.tgt - >data/back.tsv
+jq '.data = {train: [{tsv: "train.tsv", target_language: "words"}, {tsv: "back.tsv", target_language: "digits"}],
+             valid: [{tsv: "back.tsv", target_language: "digits"}]}' tiny.json >tasks.json
+run train tasks.json --data data --output tasks
+expect "corpora of two tasks are a training" eval 'ended_with 0 && complains "data.train[1]: 300 pairs"'
+run translate --model tasks --target-language words digits.src
+expect "the model is told which task" eval 'ended_with 0 && lines 300 out'
+run translate --model tasks digits.src
+expect "which it names" eval 'ended_with 1 && complains "needs a target language; choose one with --target-language: digits, words"'
 run train tiny.json --data data --output auto --steps 2 --batch auto --tensorboard
 expect "--batch auto finds the largest step" eval 'ended_with 0 && complains "steps of 25000 tokens per side"'
 expect "a training that ends during the warm-up is reported" complains "about 2 steps in total, but the learning rate rises over the first"

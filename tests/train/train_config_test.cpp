@@ -38,7 +38,7 @@ std::string complaint(const json& config) {
 TEST_CASE("a configuration is read with the paper's values where it is silent", "[config]") {
     const TrainConfig config = parse_train_config(sample(), "dir/c.json", "");
     CHECK(config.data.train.front().tsv == std::vector<std::string>{"dir/train.tsv"});
-    CHECK(config.data.valid.source == std::vector<std::string>{"dir/a.en", "/b.en"});
+    CHECK(config.data.valid.at(0).source == std::vector<std::string>{"dir/a.en", "/b.en"});
     CHECK(config.tokenizer.source.type == TokenizerType::Unigram);
     CHECK(config.identity()["tokenizer.type"] == "unigram");
     json word_piece = sample();
@@ -147,6 +147,48 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     CHECK_THAT(complaint(lacking), Contains("\"data\" is missing; found here: model, tokenizer, training"));
     lacking["dat"] = sample()["data"];
     CHECK_THAT(complaint(lacking), Contains("\"data\" is missing; is \"dat\" a misspelling of it?"));
+}
+
+TEST_CASE("corpora have target languages of their own, or none has one", "[config]") {
+    using Catch::Matchers::Contains;
+    json config = sample();
+    const json corpus = config["data"]["train"];
+    const auto in = [&](const char* language) {
+        json one = corpus;
+        one["target_language"] = language;
+        return one;
+    };
+    config["data"]["train"] = {in("de"), in("fr"), in("de")};
+    config["data"]["valid"] = {in("fr"), in("de")};
+    const TrainConfig parsed = parse_train_config(config, "dir/c.json", "");
+    CHECK(parsed.data.target_languages() == std::vector<std::string>{"de", "fr"});
+    CHECK(parsed.data.languages_of(parsed.data.train[1]).target == "fr");
+    CHECK(parsed.data.train[1].given("Hello") == ">>fr<< Hello");
+    CHECK(parsed.data.corpora().size() == 5);
+    CHECK(parsed.identity().at("data.target_languages") == json({"de", "fr", "de"}));
+    const ModelConfig model = parsed.model_config(50, 50);
+    CHECK(model.frame.source_begin == std::vector<std::int32_t>{kTargetLanguage});
+    CHECK(model.frame.languages == std::map<std::string, std::int32_t>{{"de", 4}, {"fr", 5}});
+    const auto with = [&](const char* where, const json& value) {
+        json changed = config;
+        changed[json::json_pointer(where)] = value;
+        return complaint(changed);
+    };
+    CHECK(with("/data/train/1", in("it")) ==
+          "dir/c.json: \"data.valid[0].target_language\" must be one of \"data.train\" (de, it), got \"fr\"");
+    CHECK_THAT(with("/data/train/1", corpus),
+               Contains("\"data.train[1]\" must have a \"target_language\", like the other corpora: de"));
+    CHECK_THAT(with("/data/valid", corpus), Contains("\"data.valid\" must have a \"target_language\""));
+    CHECK_THAT(with("/data/train", corpus),
+               Contains("\"data.valid[0].target_language\" must be one of \"data.train\" (which has none)"));
+    CHECK_THAT(with("/data/train/0", in(">>de<<")), Contains("letters, digits, - and _") && Contains(">>de<<"));
+    CHECK_THAT(with("/data/target_language", "de"), Contains("\"data.target_language\" is of all pairs"));
+    CHECK_THAT(with("/data/valid", json::array()), Contains("\"data.valid\" must name at least one corpus"));
+    CHECK_THAT(with("/data/valid/0/weight", 2), Contains("\"data.valid[0].weight\""));
+    json masked = config;
+    masked["task"] = "masked";
+    masked["data"] = {{"train", {{"text", "a.txt"}, {"target_language", "de"}}}};
+    CHECK_THAT(complaint(masked), Contains("\"data.train.target_language\""));
 }
 
 TEST_CASE("a file that is missing or no JSON is named", "[config]") {
