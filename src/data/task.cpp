@@ -61,6 +61,13 @@ constexpr std::array kTasks{
                .reads_labels = true,
                .any_family = true,
                .gives_scores = true},
+    TaskTraits{.task = Task::Risk,
+               .key = "risk",
+               .family = "encoder-decoder",
+               .what = "to raise the score of its own translations",
+               .reads_pairs = true,
+               .has_source = true,
+               .scores_samples = true},
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace headscope {
 
-enum class Task : std::uint8_t { Translate, Causal, Masked, Span, Sft, Reward, Dpo, Ppo, Classify };
+enum class Task : std::uint8_t { Translate, Causal, Masked, Span, Sft, Reward, Dpo, Ppo, Classify, Risk };
 
 struct TaskTraits {
     Task task = {};
@@ -20,15 +20,16 @@ struct TaskTraits {
     bool reads_labels = false;   // they are texts with classes or numbers (LabelledReader)
     bool reads_replies = false;  // they are prompts with responses, and it goes on with a model (ResponseReader)
     // Those of the others are documents.
-    bool has_source = false;     // its examples have one; otherwise all is in Example::target
-    bool predicts_next = false;  // the label of each piece is the next one (GPT)
-    bool masks_pieces = false;   // it masks pieces and predicts them (BERT)
-    bool masks_spans = false;    // it masks spans and writes them (T5)
-    bool any_family = false;     // of its models; `family` is that of a new one
-    bool compares = false;       // it learns which of several responses is better
-    bool gives_scores = false;   // its model has an output for scores, which it is given if it has none
-    bool has_reference = false;  // it compares with the model from which it starts
-    bool rolls_out = false;      // it learns from scores of its own responses; its data are prompts alone
+    bool has_source = false;      // its examples have one; otherwise all is in Example::target
+    bool predicts_next = false;   // the label of each piece is the next one (GPT)
+    bool masks_pieces = false;    // it masks pieces and predicts them (BERT)
+    bool masks_spans = false;     // it masks spans and writes them (T5)
+    bool any_family = false;      // of its models; `family` is that of a new one
+    bool compares = false;        // it learns which of several responses is better
+    bool gives_scores = false;    // its model has an output for scores, which it is given if it has none
+    bool has_reference = false;   // it compares with the model from which it starts
+    bool rolls_out = false;       // it learns from scores of its own responses; its data are prompts alone
+    bool scores_samples = false;  // it goes on with a model and learns from scores of translations that it samples
 };
 
 std::span<const TaskTraits> tasks();  // the first is the default of a configuration

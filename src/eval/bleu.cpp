@@ -70,8 +70,10 @@ void add_sentence(BleuScore& sums, const std::string& translation, const std::ve
     }
 }
 
-// Computes the score: the brevity penalty times the geometric mean of the precisions.
-void finish(BleuScore& bleu) {
+// Computes the score: the brevity penalty times the geometric mean of the precisions, of all orders or of those that
+// the translations have.
+enum class Orders : bool { All, Found };
+void finish(BleuScore& bleu, Orders orders) {
     bleu.brevity_penalty = 1.0;
     if (bleu.system_length < bleu.reference_length) {
         bleu.brevity_penalty =
@@ -84,11 +86,9 @@ void finish(BleuScore& bleu) {
     }
     double halved = 1.0;  // exponential smoothing: each order without a match counts half as much as the previous one
     double log_sum = 0.0;
-    for (std::size_t order = 0; order < kBleuOrder; ++order) {
+    std::size_t order = 0;
+    for (; order < kBleuOrder && bleu.totals[order] > 0; ++order) {
         const auto total = static_cast<double>(bleu.totals[order]);
-        if (bleu.totals[order] == 0) {
-            return;  // translations shorter than an order have no BLEU
-        }
         if (bleu.matches[order] == 0) {
             halved *= 2.0;
             bleu.precisions[order] = 100.0 / (halved * total);
@@ -97,7 +97,10 @@ void finish(BleuScore& bleu) {
         }
         log_sum += std::log(bleu.precisions[order]);
     }
-    bleu.score = bleu.brevity_penalty * std::exp(log_sum / static_cast<double>(kBleuOrder));
+    if (order < kBleuOrder && orders == Orders::All) {
+        return;  // translations shorter than an order have no BLEU
+    }
+    bleu.score = bleu.brevity_penalty * std::exp(log_sum / static_cast<double>(order));
 }
 
 }  // namespace
@@ -122,8 +125,15 @@ BleuScore corpus_bleu(const std::vector<std::string>& translations,
         }
         add_sentence(bleu, translations[sentence], of_sentence);
     }
-    finish(bleu);
+    finish(bleu, Orders::All);
     return bleu;
+}
+
+double sentence_bleu(const std::string& translation, const std::string& reference) {
+    BleuScore bleu;
+    add_sentence(bleu, translation, {&reference});
+    finish(bleu, Orders::Found);
+    return bleu.score;
 }
 
 std::string BleuScore::to_string() const {

@@ -49,6 +49,10 @@ BleuScore corpus_bleu(const std::vector<std::string>& translations, const std::v
 BleuScore corpus_bleu(const std::vector<std::string>& translations,
                       const std::vector<std::vector<std::string>>& references, const BleuOptions& options = {});
 
+// Of one sentence, 0 to 100, with 13a tokens, as sacreBLEU's sentence_bleu(): orders of which the translation has no
+// n-gram do not count.
+double sentence_bleu(const std::string& translation, const std::string& reference);
+
 // The tokens of BleuOptions::split_compounds. Bytes work as characters. Matches do not overlap, so of "a-b-c" only the
 // first hyphen is split, as in Perl's s{(\S)-(\S)}{$1 ##AT##-##AT## $2}g.
 std::vector<std::string> split_compounds(const std::vector<std::string>& tokens);

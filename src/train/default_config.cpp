@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/corruption.h"
+#include "train/risk_options.h"
 
 namespace headscope {
 namespace {
@@ -37,6 +38,7 @@ constexpr std::int64_t kMaxLength = 128;         // pieces; longer pairs are lef
 constexpr std::int64_t kBlock = 256;             // pieces that a language model sees at once
 constexpr std::int64_t kLongestResponse = 1024;  // pieces with its prompt
 constexpr int kEpochsOfResponses = 3;
+constexpr int kEpochsOfSamples = 1;
 constexpr std::int64_t kPiecesOfAPair = 20;  // per side, roughly, to estimate the number of steps
 
 // Every character is a piece, and byte-pair encoding finds no more pieces than there are words.
@@ -101,7 +103,7 @@ nlohmann::json shared_config(const Size& size, std::int64_t tokens, std::int64_t
 
 }  // namespace
 
-nlohmann::json default_config(const TextParts& text, const Backend& device) {
+nlohmann::json default_config(const TextParts& text, Task task, const Backend& device) {
     const Size& size = size_for(text.train);
     nlohmann::json json =
         shared_config(size, text.train * kPiecesOfAPair, vocabulary_for(text.characters, text.words, size.vocabulary),
@@ -110,6 +112,20 @@ nlohmann::json default_config(const TextParts& text, const Backend& device) {
         {{"encoder_layers", size.encoder_layers}, {"decoder_layers", size.decoder_layers}, {"max_length", 512}});
     json["data"] = {{"train", {{"source", text.train_source}, {"target", text.train_target}}},
                     {"valid", {{"source", text.valid_source}, {"target", text.valid_target}}}};
+    if (traits(task).scores_samples) {  // it goes on with a model, and its loss does not tell which one is best
+        json["task"] = name_of(task);
+        const std::int64_t tokens = RiskOptions().texts() * json.at("training").at("source_tokens").get<std::int64_t>();
+        json["training"].update({{"epochs", kEpochsOfSamples},
+                                 {"patience", 0},
+                                 {"cooldown", 0.0},
+                                 {"source_tokens", tokens},
+                                 {"target_tokens", tokens},
+                                 {"label_smoothing", 0.0},
+                                 {"residual_dropout", 0.0},
+                                 {"embedding_dropout", 0.0},
+                                 {"ema_decay", 0.0},
+                                 {"average_always", true}});
+    }
     return json;
 }
 

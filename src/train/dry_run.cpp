@@ -114,8 +114,9 @@ std::string memory_text(Backend& backend, const StepRehearsal& rehearsal, const 
 std::string time_text(const TrainConfig& config, const StepEstimate& step, double steps_per_epoch, double steps,
                       const char* limit) {
     const TrainingOptions& t = config.training;
-    const char* without =
-        traits(config.task).rolls_out ? "sampling and scoring responses" : "validations and checkpoints";
+    const char* without = traits(config.task).rolls_out        ? "sampling and scoring responses"
+                          : traits(config.task).scores_samples ? "sampling and scoring translations"
+                                                               : "validations and checkpoints";
     const std::string early = ends_in_warmup(steps, t.warmup_steps);
     const bool data = std::isfinite(steps_per_epoch);
     const std::string epoch =
@@ -260,9 +261,13 @@ DescribedTraining describe_training(Backend& backend, const TrainConfig& config,
         steps_per_epoch = static_cast<double>(headscope::steps_per_epoch(
             config.rollouts, static_cast<std::int64_t>(data->responses.front()->store().size())));
     } else if (data != nullptr) {
-        batcher = make_batcher(t, *data);
+        const std::int64_t texts = config.texts_of_a_pair();
+        batcher = make_batcher(t, *data, texts);
         steps_per_epoch = static_cast<double>(std::max<std::int64_t>(batcher->about_steps_per_epoch(), 1));
-        tokens_per_step = static_cast<double>(data->train->predicted_tokens()) / steps_per_epoch;
+        tokens_per_step = static_cast<double>(texts * data->train->predicted_tokens()) / steps_per_epoch;
+        if (texts > 1) {
+            batcher.reset();  // its steps lack the samples
+        }
     }
     StepRehearsal rehearsal(backend, config, model, arithmetic);
     const StepEstimate step = estimate_step(rehearsal, t, typical, batcher.get());

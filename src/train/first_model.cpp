@@ -78,7 +78,7 @@ nlohmann::json config_from(nlohmann::json config, const std::string& directory, 
     const TaskTraits& task = *find_task(config.value("task", tasks().front().key));
     const auto width = static_cast<double>(model.config.d_model);
     nlohmann::json& training = config["training"];
-    training["learning_rate_scale"] = kGentle * (task.has_reference ? kGentle : 1.0) *
+    training["learning_rate_scale"] = kGentle * (task.has_reference || task.scores_samples ? kGentle : 1.0) *
                                       training["learning_rate_scale"].get<double>() *
                                       std::sqrt(width / config["model"]["d_model"].get<double>());
     training["max_length"] = std::min(training["max_length"].get<std::int64_t>(), model.config.max_length);

@@ -19,7 +19,7 @@ double overfit_one_batch(Backend& backend, TrainConfig config, const TrainingDat
     constexpr double kRate = 5e-4;        // low enough for any model, high enough for a few hundred steps
     constexpr std::int64_t kWarmup = 30;  // Adam's second moments are unknown at first
     constexpr double kLearned = 0.02;     // nll per token: every token has a probability of 98 %
-    if (traits(config.task).rolls_out) {
+    if (traits(config.task).rolls_out || traits(config.task).scores_samples) {
         throw Error(fmt::format("one batch cannot be overfitted in the \"task\" \"{}\", whose texts have no labels",
                                 name_of(config.task)));
     }

@@ -12,6 +12,7 @@
 #include "support/check.h"
 #include "train/advantages.h"
 #include "train/first_model.h"
+#include "train/model_in_training.h"
 #include "train/objective.h"
 #include "train/references.h"
 #include "train/step_options.h"
@@ -28,13 +29,6 @@ void set_weight(Example& example, std::size_t label, double weight) {
     }
     const auto at = std::ranges::find_if_not(example.labels, [](std::int32_t id) { return id == kNoTarget; });
     example.weights[static_cast<std::size_t>(at - example.labels.begin()) + label] = static_cast<float>(weight);
-}
-
-ModelDirectory directory_of(const Learner& policy, const TrainingData& data) {
-    return {.path = {},
-            .config = policy.model_config(),
-            .source_tokenizer = data.source_tokenizer,
-            .target_tokenizer = data.target_tokenizer};
 }
 
 }  // namespace
@@ -79,8 +73,7 @@ Rollouts::Rollouts(Learner& policy, const TrainConfig& config, const TrainingDat
       frame_(data.frame),
       budget_(micro_budget(config.training)),
       encoder_(data.target_tokenizer, data.frame, config.data.chat),
-      sampler_(policy.backend(), directory_of(policy, data),
-               std::shared_ptr<const Parameters>(std::shared_ptr<void>(), &policy.parameters())),  // not owned
+      sampler_(model_in_training(policy, data)),
       reference_(read_frozen_model(policy.backend(), config, data, "data.reference", config.data.reference)),
       judge_(std::move(judge)),
       kl_weight_(config.rollouts.kl) {

@@ -42,8 +42,11 @@ BatchBudget step_budget(const TrainingOptions& t) {
             .longest = t.max_length};
 }
 
-std::unique_ptr<Batcher> make_batcher(const TrainingOptions& t, const TrainingData& data) {
-    return std::make_unique<Batcher>(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), data.frame);
+std::unique_ptr<Batcher> make_batcher(const TrainingOptions& t, const TrainingData& data, std::int64_t texts) {
+    BatchBudget budget = step_budget(t);
+    budget.source_tokens /= texts;
+    budget.target_tokens /= texts;
+    return std::make_unique<Batcher>(data.train, budget, static_cast<std::uint64_t>(t.seed), data.frame);
 }
 
 BatchBudget micro_budget(const TrainingOptions& t) {

@@ -13,8 +13,9 @@ namespace headscope {
 
 LearnerOptions learner_options(const TrainingOptions& t, const Arithmetic& arithmetic);
 BatchBudget step_budget(const TrainingOptions& t);
-// Of a training with these options on its text.
-std::unique_ptr<Batcher> make_batcher(const TrainingOptions& t, const TrainingData& data);
+// Of a training with these options on its text. `texts`: how many a step learns of each example, which share its
+// tokens.
+std::unique_ptr<Batcher> make_batcher(const TrainingOptions& t, const TrainingData& data, std::int64_t texts = 1);
 BatchBudget micro_budget(const TrainingOptions& t);  // of what is in memory at a time
 // Of the parts that a step is cut into. `part_tokens`: a lower limit that memory demands, 0 for none. Without a limit a
 // step is one part, even if sampled pieces made it longer than planned.

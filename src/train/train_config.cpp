@@ -136,6 +136,10 @@ bool TrainConfig::needs_mask() const {
                                [&](const FamilyTraits& one) { return family == one.key && one.fills_masks; });
 }
 
+std::int64_t TrainConfig::texts_of_a_pair() const {
+    return traits(task).scores_samples ? risk.texts() : 1;
+}
+
 Schedule TrainConfig::schedule(const ModelConfig& of) const {
     return {of.d_model,     training.warmup_steps, training.learning_rate_scale, training.cooldown_steps,
             training.steps, training.cooldown};
@@ -158,12 +162,15 @@ nlohmann::json TrainConfig::identity() const {
     if (tokenizer.target != tokenizer.source) {  // earlier runs lack it
         add_identity(json, "tokenizer.target", tokenizer.target);
     }
-    if (!traits(task).reads_pairs) {
+    if (task != tasks().front().task) {  // which earlier runs did not name
         json["task"] = name_of(task);
     }
     json.update(identity_of(training));
     if (traits(task).rolls_out) {
         json.update(identity_of(rollouts));
+    }
+    if (traits(task).scores_samples) {
+        json.update(identity_of(risk));
     }
     json.update(data.identity());
     return json;
@@ -203,6 +210,9 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
             parse_rollout_options(reader.has("rollouts") ? reader.child("rollouts") : nlohmann::json::object(), file);
         const std::int64_t of_rollout = config.rollouts.epochs * config.rollouts.minibatches;
         config.training.steps = (config.training.steps + of_rollout - 1) / of_rollout * of_rollout;
+    }
+    if (traits(config.task).scores_samples) {
+        config.risk = parse_risk_options(reader.has("risk") ? reader.child("risk") : nlohmann::json::object(), file);
     }
     if (!traits(config.task).has_source) {
         config.training.source_tokens = config.training.target_tokens;  // there is no source

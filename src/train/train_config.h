@@ -12,6 +12,7 @@
 #include "model/config.h"
 #include "text/tokenizer.h"
 #include "train/data_config.h"
+#include "train/risk_options.h"
 #include "train/rollout_options.h"
 #include "train/schedule.h"
 #include "train/training_options.h"
@@ -42,6 +43,7 @@ struct TrainConfig {
     TokenizerOptions tokenizer;
     TrainingOptions training;
     RolloutOptions rollouts = {};
+    RiskOptions risk = {};
 
     // The configuration of the model, given the vocabularies or their sizes and the id of the mask, if it needs one.
     ModelConfig model_config(const Tokenizer& source, const Tokenizer& target) const;
@@ -50,6 +52,7 @@ struct TrainConfig {
     bool needs_mask() const;  // in the vocabulary
     // Of a new vocabulary, besides those of DataConfig::target_languages(), which follow them in that of the source.
     std::vector<std::string> control_pieces() const;
+    std::int64_t texts_of_a_pair() const;  // that a step learns
     Schedule schedule(const ModelConfig& model) const;
     Objective objective() const;
     // Everything that decides the weights after a given step. Runs that differ here are different runs.

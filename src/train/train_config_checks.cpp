@@ -1,4 +1,6 @@
 // Whether the parts of a training configuration fit each other.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -106,9 +108,58 @@ void check_rollouts(const TrainConfig& config) {
     }
 }
 
+void check_without_dropout(const TrainConfig& config, const char* why) {
+    const TrainingOptions& t = config.training;
+    for (const auto& [key, rate] : {std::pair{"residual_dropout", t.residual_dropout},
+                                    {"embedding_dropout", t.embedding_dropout},
+                                    {"attention_dropout", t.attention_dropout},
+                                    {"activation_dropout", t.activation_dropout}}) {
+        if (rate > 0.0) {
+            throw Error(fmt::format("{}: \"training.{}\" must be 0 for the \"task\" \"{}\", {}, got {}", config.file,
+                                    key, name_of(config.task), why, rate));
+        }
+    }
+}
+
+// Samples are weighed by their scores alone, and the loss says nothing about these.
+void check_sampling_task(const TrainConfig& config) {
+    const TrainingOptions& t = config.training;
+    const auto fail = [&](const std::string& problem) {
+        throw Error(fmt::format("{}: {} for the \"task\" \"{}\"", config.file, problem, name_of(config.task)));
+    };
+    check_without_dropout(config, "which samples without it");
+    if (t.label_smoothing != 0.0) {
+        fail(fmt::format("\"training.label_smoothing\" must be 0, got {},", t.label_smoothing));
+    }
+    if (t.precision == Precision::F16) {
+        fail("\"training.precision\" (--precision) must be \"f32\", \"tf32\" or \"bf16\", whose losses need no scale,");
+    }
+    if (t.find_batch) {
+        fail("\"training.source_tokens\" cannot be \"auto\"");
+    }
+    if (t.patience > 0) {
+        fail(fmt::format("\"training.patience\" ({}) must be 0, since the loss says nothing about the score,",
+                         t.patience));
+    }
+    if (!config.data.valid.empty() && !t.average_always) {
+        fail(
+            "\"training.average_always\" must be true, since the model of the lowest loss is not that of the highest "
+            "score,");
+    }
+    if (config.model.value("generation", "") == "mask_predict") {
+        fail("\"model.generation\" must not be \"mask_predict\", of which there are no samples,");
+    }
+    const std::int64_t needed = config.texts_of_a_pair() * padded_length(t.max_length, t.length_multiple);
+    if (const std::int64_t least = std::min(t.source_tokens, t.target_tokens); least < needed) {
+        fail(fmt::format(
+            "\"training.source_tokens\" and \"target_tokens\" ({}) must have room for the {} texts of a pair, "
+            "{} tokens,",
+            least, config.texts_of_a_pair(), needed));
+    }
+}
+
 void check_responses_task(const TrainConfig& config) {
     const char* name = name_of(config.task);
-    const TrainingOptions& t = config.training;
     const auto fail = [&](const std::string& problem) { throw Error(fmt::format("{}: {}", config.file, problem)); };
     if (traits(config.task).gives_scores && config.model.value("output.head", "vocabulary") != "scalar") {
         fail(fmt::format("\"model.output.head\" must be \"scalar\" for the \"task\" \"{}\"", name));
@@ -132,17 +183,7 @@ void check_responses_task(const TrainConfig& config) {
     if (!traits(config.task).has_reference) {
         return;
     }
-    for (const auto& [key, rate] : {std::pair{"residual_dropout", t.residual_dropout},
-                                    {"embedding_dropout", t.embedding_dropout},
-                                    {"attention_dropout", t.attention_dropout},
-                                    {"activation_dropout", t.activation_dropout}}) {
-        if (rate > 0.0) {
-            fail(
-                fmt::format("\"training.{}\" must be 0 for the \"task\" \"{}\", whose probabilities are compared "
-                            "with those of a reference model, got {}",
-                            key, name, rate));
-        }
-    }
+    check_without_dropout(config, "whose probabilities are compared with those of a reference model");
     if (!config.model.value("output.adaptive.cutoffs", nlohmann::json::array()).empty()) {
         fail(fmt::format("the \"task\" \"{}\" needs a model with one softmax, without \"output.adaptive\"", name));
     }
@@ -190,6 +231,9 @@ void check_train_config(const TrainConfig& config) {
     }
     if (traits(config.task).reads_labels) {
         check_labels_task(config);
+    }
+    if (traits(config.task).scores_samples) {
+        check_sampling_task(config);
     }
     if (config.training.beta != TrainingOptions{}.beta &&
         !(traits(config.task).compares && traits(config.task).has_reference)) {

@@ -20,6 +20,7 @@
 #include "train/references.h"
 #include "train/response_parts.h"
 #include "train/rollouts.h"
+#include "train/sampled_translations.h"
 #include "train/step_rehearsal.h"
 #include "train/text_parts.h"
 
@@ -44,7 +45,7 @@ void require_output(const std::string& output, bool resume, Purpose purpose) {
 TrainingJob::TrainingJob(TrainingRequest request, Log say) : request_(std::move(request)), say_(std::move(say)) {
     HEADSCOPE_CHECK(request_.config.has_value() != request_.texts.given(), "a training has a configuration or texts");
     if (request_.texts.given()) {
-        require_from(request_.texts.task);
+        require_from(request_.texts.what());
     }
     if (request_.config) {
         request_.adjust(*request_.config);
@@ -151,7 +152,7 @@ nlohmann::json TrainingJob::config_for_pairs(const std::string& folder) const {
         "with an empty side",
         text.train, text.valid, text.shared, text.empty));
     warn_of(text.unlearnable);
-    return default_config(text, *backend_);
+    return default_config(text, request_.texts.of_pairs, *backend_);
 }
 
 nlohmann::json TrainingJob::config_for_text(const std::string& folder) const {
@@ -238,6 +239,9 @@ TrainingResult TrainingJob::train(const std::string& folder, const std::function
     if (!source && traits(config_.task).rolls_out && request_.purpose == Purpose::Train) {
         source = std::make_unique<Rollouts>(learner, config_, data_);
     }
+    if (!source && traits(config_.task).scores_samples && request_.purpose == Purpose::Train) {
+        source = std::make_unique<SampledTranslations>(learner, config_, data_);
+    }
     if (hooks.ranks->size() > 1) {
         require_same(*hooks.ranks, {{"program", request_.program},
                                     {"configuration", config_.identity()},
@@ -299,7 +303,7 @@ void TrainingJob::take(RunConfig config) {
 
 void TrainingJob::require_from(Task task) const {
     const bool begins = !request_.resume && request_.purpose == Purpose::Train;
-    if (begins && request_.from.empty() && traits(task).reads_replies) {
+    if (begins && request_.from.empty() && (traits(task).reads_replies || traits(task).scores_samples)) {
         throw Error(fmt::format("the \"task\" \"{}\" goes on with a model: name it with --from", name_of(task)));
     }
 }

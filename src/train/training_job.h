@@ -24,11 +24,13 @@ namespace headscope {
 struct TrainingTexts {
     std::string source, target;
     std::string text;
-    Task task = Task::Causal;  // of `text`
+    Task task = Task::Causal;         // of `text`
+    Task of_pairs = Task::Translate;  // of the two
     DocumentForm documents = DocumentForm::Line;
     Languages languages = {};  // of two texts, for a first model
 
     bool given() const { return !source.empty() || !text.empty(); }
+    Task what() const { return text.empty() ? of_pairs : task; }
 };
 
 struct TrainingRequest {

@@ -160,6 +160,17 @@ TEST_CASE("a corpus is not the mean of its sentences", "[bleu]") {
     CHECK(bleu.totals == std::array<std::int64_t, 4>{7, 5, 4, 3});
 }
 
+TEST_CASE("a sentence has a score of the orders that it has", "[bleu]") {  // sacrebleu.sentence_bleu()
+    CHECK(sentence_bleu("The cat sat on the mat.", "The cat sat on a mat.") == Approx(48.8923022435));
+    CHECK(sentence_bleu("a man", "a man sleeps") == Approx(60.6530659713));
+    CHECK(sentence_bleu("dog", "dog") == Approx(100.0));
+    CHECK(sentence_bleu("dog", "cat") == 0.0);
+    CHECK(sentence_bleu("", "cat") == 0.0);
+    CHECK(sentence_bleu("zwei hundert drei", "zwei hundert vier") == Approx(55.0321208149));
+    CHECK(sentence_bleu("Ein Mann fährt Fahrrad, oder?", "Ein Mann fährt mit dem Fahrrad.") == Approx(26.2690989442));
+    CHECK(sentence_bleu("the the the the the", "the cat") == Approx(10.6821751599));
+}
+
 TEST_CASE("a score as text", "[bleu]") {
     const BleuScore bleu = corpus_bleu({"The dog sat on a rug today .", "no match whatsoever here"},
                                        Lines{"The cat sat on the mat today.", "Ganz andere Worte stehen dort."});

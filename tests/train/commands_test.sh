@@ -599,7 +599,7 @@ expect "--text excludes --source" misused "--text" "--source"
 run train tiny.json --data data --task masked --output made/few
 expect "--task needs --text" misused "--task" "--text"
 
-# ------------------------------------------------------------------------------------------ several tasks
+# ------------------------------------------------------------------------------------------ several tasks, and scores
 cut -f 1 data/train.tsv | paste digits.tgt - >data/back.tsv
 jq '.data = {train: [{tsv: "train.tsv", target_language: "words"}, {tsv: "back.tsv", target_language: "digits"}],
              valid: [{tsv: "back.tsv", target_language: "digits"}]}' tiny.json >tasks.json
@@ -609,6 +609,25 @@ run translate --model tasks --target-language words digits.src
 expect "the model is told which task" eval 'ended_with 0 && lines 300 out'
 run translate --model tasks digits.src
 expect "which it names" eval 'ended_with 1 && complains "needs a target language; choose one with --target-language: digits, words"'
+pairs=(--source digits.src --target digits.tgt)
+run train --task risk "${pairs[@]}" --output made/risk
+expect "training on the score goes on with a model" refused 'the "task" "risk" goes on with a model' "--from"
+run train --task risk --from lm-causal "${pairs[@]}" --output made/risk
+expect "which translates" refused '"model.architecture" must be "encoder-decoder" for the "task" "risk"'
+run train --task risk --from two --text digits.src --output made/risk
+expect "and needs pairs" misused "give --source and --target"
+run train --task masked "${pairs[@]}" --output made/risk
+expect "other tasks need a text" misused "give --text"
+run train --task risk --from two "${pairs[@]}" --output risk --dry-run
+expect "a dry run does not sample" eval 'ended_with 0 && grep -q "without sampling and scoring translations" out && absent risk'
+run train --task risk --from two "${pairs[@]}" --output risk --overfit-one-batch
+expect "one batch is not overfitted to a score" refused "one batch cannot be overfitted"
+run train --task risk --from two "${pairs[@]}" --output risk --steps 2 --validate-bleu 3
+expect "a translator is trained on its score" ended_with 0
+run train --output risk --resume --steps 4
+expect "and goes on" eval 'ended_with 0 && jq -se "map(select(.kind == \"train\"))[-1].reward >= 0" risk/log.jsonl >/dev/null'
+
+
 run train tiny.json --data data --output auto --steps 2 --batch auto --tensorboard
 expect "--batch auto finds the largest step" eval 'ended_with 0 && complains "steps of 25000 tokens per side"'
 expect "a training that ends during the warm-up is reported" complains "about 2 steps in total, but the learning rate rises over the first"

@@ -102,7 +102,7 @@ TEST_CASE("the configuration for a text works, and grows with the text", "[parts
         parts.train = pairs;
         parts.characters = 90;
         parts.words = pairs / 5 + 20;
-        const nlohmann::json json = default_config(parts, *cpu);
+        const nlohmann::json json = default_config(parts, Task::Translate, *cpu);
         INFO(json.dump());
         const TrainConfig config = parse_train_config(json, "t.json", "");
         CHECK_NOTHROW(check_train_config(config));
@@ -115,7 +115,7 @@ TEST_CASE("the configuration for a text works, and grows with the text", "[parts
         const bool rounds = native && model.d_model > 128;
         CHECK(config.training.compute == (rounds ? Compute::BF16 : Compute::F32));
         CHECK((describe(json).find("BF16") != std::string::npos) == rounds);
-        CHECK(default_config(parts, *oracle)["training"]["compute"] == "f32");
+        CHECK(default_config(parts, Task::Translate, *oracle)["training"]["compute"] == "f32");
     }
     CHECK(width == 512);
 }

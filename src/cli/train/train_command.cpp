@@ -55,21 +55,33 @@ void check(const TrainOptions& options) {
                                                       : fmt::format("'{}' does not exist", text));
         }
     }
+    if (options.task_of_pairs && !options.given.texts.given()) {
+        throw UsageError("--task needs --text, or --source and --target");
+    }
+    if (options.task_of_pairs && *options.task_of_pairs != options.given.texts.text.empty()) {
+        throw UsageError(*options.task_of_pairs ? "this --task is of two texts: give --source and --target"
+                                                : "this --task is of one text: give --text");
+    }
     if (options.given.config.empty() && !options.given.texts.given() && !options.resume && !options.finish) {
         throw UsageError("nothing to train on: give a configuration, two texts with --source and --target, or --text");
     }
 }
 
-// "What a model of --text learns: the next piece (causal), masked pieces (masked), .."
+// "What a model of --text learns: the next piece (causal), masked pieces (masked), ..; of --source and --target: .."
 std::string what_tasks_learn() {
-    std::string text;
-    for (const TaskTraits& task : tasks()) {
-        if (!task.reads_pairs) {
-            text +=
-                fmt::format("{}{} ({})", text.empty() ? "What a model of --text learns: " : ", ", task.what, task.key);
+    const auto list = [](bool pairs) {
+        std::string text;
+        for (const TaskTraits& task : tasks()) {
+            if (task.reads_pairs == pairs) {
+                text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", task.what, task.key);
+            }
         }
-    }
-    return text + "; tasks on responses need --from";
+        return text;
+    };
+    return fmt::format(
+        "What a model of --text learns: {}; of --source and --target: {}; tasks on responses and on own translations "
+        "need --from",
+        list(false), list(true));
 }
 
 void add_input(CLI::App& command, TrainOptions& options) {
@@ -95,17 +107,19 @@ void add_input(CLI::App& command, TrainOptions& options) {
                         "Text for a language model, or JSON Lines of prompts with responses or of texts "
                         "with classes, instead of a configuration, which is chosen by the amount of text")
             ->type_name("FILE");
-    std::vector<const char*> of_texts;
+    std::vector<const char*> keys;
     for (const TaskTraits& task : tasks()) {
-        if (!task.reads_pairs) {
-            of_texts.push_back(task.key);
-        }
+        keys.push_back(task.key);
     }
     add_choice(
-        command, "--task", of_texts,
-        [&options, of_texts](std::size_t task) { options.given.texts.task = find_task(of_texts[task])->task; },
+        command, "--task", keys,
+        [&options](std::size_t at) {
+            const TaskTraits& task = tasks()[at];
+            (task.reads_pairs ? options.given.texts.of_pairs : options.given.texts.task) = task.task;
+            options.task_of_pairs = task.reads_pairs;
+        },
         what_tasks_learn())
-        ->needs(text);
+        ->default_str("causal of --text, translate of --source and --target");
     add_choice(
         command, "--documents", kDocumentForms,
         [&options](std::size_t form) { options.given.texts.documents = static_cast<DocumentForm>(form); },

@@ -32,7 +32,8 @@ struct TrainOptions {
     CommonOptions common;
     ConfigOptions given;
     std::string output;
-    std::string from;  // model directory with the first weights; "" for random ones
+    std::string from;                        // model directory with the first weights; "" for random ones
+    std::optional<bool> task_of_pairs = {};  // that --task names, if it does
     bool resume = false;
     bool finish = false;
     bool overfit = false;
