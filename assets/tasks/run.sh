@@ -48,7 +48,8 @@ parsed() {  # MODEL
         "$FOLDER/words.txt" |
         "$HEADSCOPE" trees restore --terminals levels --n-best --words "$FOLDER/words.txt" --tags "$DATA/test.tags" \
             >"$FOLDER/$1.trees"
-    "$HEADSCOPE" trees score "$DATA/test.trees" "$FOLDER/$1.trees" --json | jq -r '.all | "\(.f1 * 10 | round / 10) | \(.exact * 10 | round / 10)"'
+    "$HEADSCOPE" trees score "$DATA/test.trees" "$FOLDER/$1.trees" --json |
+        jq -r '.all | "\(.f1 * 10 | round / 10) | \(.exact * 10 | round / 10)"'
 }
 
 mkdir -p "$DATA"
