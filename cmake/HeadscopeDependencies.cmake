@@ -51,7 +51,7 @@ headscope_require_library(HarfBuzz libharfbuzz-dev harfbuzz/hb.h harfbuzz)
 headscope_require_library(FriBidi libfribidi-dev fribidi/fribidi.h fribidi)
 headscope_require_library(Fontconfig libfontconfig-dev fontconfig/fontconfig.h fontconfig)
 
-# Single headers: stb_truetype for glyph outlines; the tests read PNG files with stb_image.
+# Single headers: stb_truetype for glyph outlines, stb_image for PNG and JPEG files.
 find_path(HEADSCOPE_STB_INCLUDE NAMES stb/stb_truetype.h)
 if(NOT HEADSCOPE_STB_INCLUDE)
     message(FATAL_ERROR "Headscope needs stb: install libstb-dev (./do does it), then configure again.")

@@ -95,6 +95,12 @@ std::vector<std::int32_t> ordinals_from(std::int32_t first, std::size_t count) {
     return ordinals;
 }
 
+// Of complete sources.
+Tokens source_tokens(std::span<const std::vector<std::int32_t>> sources, std::int32_t pad,
+                     const std::optional<PatchGrid>& patches, const Padding& padding) {
+    return patches ? Tokens::of_pictures(sources, *patches, padding) : Tokens(sources, pad, padding);
+}
+
 // What `of` makes of each pair.
 template <class T = std::int32_t, class PairOf, class Of>
 std::vector<std::vector<T>> of_each(std::size_t pairs, const PairOf& pair_of, const Of& of) {
@@ -176,8 +182,8 @@ Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int3
             batch.predicted, padded_rows<float>(of_each<float>(sentences, pair_of, &Example::numbers), length, 0.0F));
     }
     if (translated) {
-        batch.source =
-            Tokens(each([&](const Example& pair) { return source_of_pair(pair, frame); }), frame.pad, padding);
+        batch.source = source_tokens(each([&](const Example& pair) { return source_of_pair(pair, frame); }), frame.pad,
+                                     frame.patches, padding);
     }
     if (labelled && translated) {
         batch.source_ends = last_tokens(batch.source, batch.target.lengths);
@@ -261,6 +267,23 @@ void Tokens::set_types(std::span<const std::vector<std::int32_t>> of_texts) {
     }
     types = padded_rows<std::int32_t>(of_texts, static_cast<std::size_t>(length), 0);
     type_order = order_by_id(types, lengths, length);
+}
+
+Tokens Tokens::of_pictures(std::span<const std::vector<std::int32_t>> pictures, const PatchGrid& grid,
+                           const Padding& padding) {
+    const std::vector<std::int32_t> places(static_cast<std::size_t>(grid.positions()), 0);
+    Tokens tokens(Texts(pictures.size(), places), 0, padding);
+    const auto row_values = static_cast<std::size_t>(tokens.length * grid.shape.values());
+    for (const std::vector<std::int32_t>& picture : pictures) {
+        const std::vector<float> vectors = grid.vectors(picture);
+        tokens.patches.insert(tokens.patches.end(), vectors.begin(), vectors.end());
+        tokens.patches.resize((tokens.patches.size() + row_values - 1) / row_values * row_values, 0.0F);
+    }
+    tokens.set_types({});
+    if (grid.class_token) {
+        std::fill(tokens.types.begin() + 1, tokens.types.end(), 1);
+    }
+    return tokens;
 }
 
 void Tokens::set_documents(std::span<const std::vector<std::int32_t>> starts) {
@@ -383,10 +406,11 @@ Batch make_batch(std::span<const Example* const> pairs, const Frame& frame, std:
         pairs.size(), [&](std::size_t row) -> const Example& { return *pairs[row]; }, frame, first_ordinal, padding);
 }
 
-Batch make_source_batch(std::span<const std::vector<std::int32_t>> sources, std::int32_t pad, const Padding& padding) {
+Batch make_source_batch(std::span<const std::vector<std::int32_t>> sources, std::int32_t pad, const Padding& padding,
+                        const std::optional<PatchGrid>& patches) {
     Batch batch;
     batch.sentences = static_cast<std::int64_t>(sources.size());
-    batch.source = Tokens(sources, pad, padding);
+    batch.source = source_tokens(sources, pad, patches, padding);
     batch.source_ends = last_tokens(batch.source);
     batch.ordinals = ordinals_from(0, sources.size());
     return batch;

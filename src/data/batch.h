@@ -44,6 +44,9 @@ struct Tokens {
     void set_types(std::span<const std::vector<std::int32_t>> of_texts);
     // Where the documents of each text begin, as in Example::starts. Without a text of several it sets nothing.
     void set_documents(std::span<const std::vector<std::int32_t>> starts);
+    // Pictures of ids, as PatchGrid reads them: a position for each patch.
+    static Tokens of_pictures(std::span<const std::vector<std::int32_t>> pictures, const PatchGrid& grid,
+                              const Padding& padding);
 
     std::int64_t length = 0;               // padded; 0: there are no texts
     std::int64_t count = 0;                // of tokens, without pads
@@ -53,6 +56,7 @@ struct Tokens {
     std::vector<std::int32_t> types;       // [texts or 1, length], may be empty
     std::vector<std::int32_t> type_order;  // EmbedBackward::order of `types`
     std::vector<std::int32_t> ranges;      // [texts, length, 2]: AttentionMask::key_ranges, or empty
+    std::vector<float> patches;            // [texts, length, values] of pictures, whose `ids` mean nothing; or empty
 };
 
 // Rows of hidden states, and the class to predict at each, or kNoTarget.
@@ -124,6 +128,6 @@ std::vector<Gather> gather_clusters(const Gather& predicted, std::span<const std
 
 // The source side only, for translating. The sources are complete (Frame::source).
 Batch make_source_batch(std::span<const std::vector<std::int32_t>> sources, std::int32_t pad,
-                        const Padding& padding = {});
+                        const Padding& padding = {}, const std::optional<PatchGrid>& patches = {});
 
 }  // namespace headscope

@@ -27,10 +27,10 @@ PaddedLengths padded_lengths(const Example& pair, const Frame& frame, const Padd
     }
     if (!pair.labels.empty()) {
         const bool reads = !pair.source.empty() && frame.mask < 0;  // a text with a label for both stacks
-        return {reads ? padding.of(std::ssize(pair.source) + frame.around_source()) : 0,
+        return {reads ? padding.of(frame.source_positions(std::ssize(pair.source))) : 0,
                 padding.of(static_cast<std::int64_t>(pair.target.size()))};
     }
-    return {padding.of(std::ssize(pair.source) + frame.around_source()),
+    return {padding.of(frame.source_positions(std::ssize(pair.source))),
             padding.of(std::ssize(pair.target) + frame.around_target())};
 }
 

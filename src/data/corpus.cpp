@@ -34,7 +34,7 @@ ParallelText read_tsv(const std::string& path) {
 }
 
 EncodedCorpus encode_corpus(const ParallelText& text, const Tokenizer& source, const Tokenizer& target,
-                            std::int64_t max_pieces) {
+                            std::int64_t max_pieces, bool any_source) {
     HEADSCOPE_CHECK(text.source.size() == text.target.size(), "sources and targets must have the same size");
     HEADSCOPE_CHECK(max_pieces > 0, "max_pieces is " + std::to_string(max_pieces));
     const auto limit = static_cast<std::size_t>(max_pieces);
@@ -49,7 +49,7 @@ EncodedCorpus encode_corpus(const ParallelText& text, const Tokenizer& source, c
     for (Example& pair : pairs) {
         if (pair.source.empty() || pair.target.empty()) {
             ++corpus.dropped_empty;
-        } else if (pair.source.size() > limit || pair.target.size() > limit) {
+        } else if ((pair.source.size() > limit && !any_source) || pair.target.size() > limit) {
             ++corpus.dropped_long;
         } else {
             corpus.pairs.push_back(std::move(pair));

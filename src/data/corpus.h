@@ -53,9 +53,9 @@ struct EncodedCorpus {
     std::int64_t dropped_empty = 0;  // a side has no pieces
 };
 
-// Encodes on several threads, in order. `max_pieces` limits each side without eos. Pass the same tokenizer twice for a
-// shared vocabulary.
+// Encodes on several threads, in order. `max_pieces` limits each side without eos, or only the target: `any_source`.
+// Pass the same tokenizer twice for a shared vocabulary.
 EncodedCorpus encode_corpus(const ParallelText& text, const Tokenizer& source, const Tokenizer& target,
-                            std::int64_t max_pieces);
+                            std::int64_t max_pieces, bool any_source = false);
 
 }  // namespace headscope

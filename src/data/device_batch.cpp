@@ -50,7 +50,9 @@ DeviceTokens upload(Backend& backend, const Tokens& tokens) {
             .types = put(backend, {std::ssize(tokens.types) / tokens.length, tokens.length}, tokens.types),
             .type_order = put(backend, {std::ssize(tokens.types)}, tokens.type_order),
             .lengths = put(backend, {texts}, tokens.lengths),
-            .ranges = put(backend, {texts, tokens.length, 2}, tokens.ranges)};
+            .ranges = put(backend, {texts, tokens.length, 2}, tokens.ranges),
+            .patches = put(backend, {texts, tokens.length, std::ssize(tokens.patches) / (texts * tokens.length)},
+                           tokens.patches)};
 }
 
 DeviceGather upload(Backend& backend, const Gather& gather) {

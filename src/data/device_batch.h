@@ -18,7 +18,8 @@ struct DeviceTokens {
     Tensor type_order = {};  // [elements of `types`]; needed only with a tape, by a model with token types
     // [texts]; what lies behind is padding. Undefined: no padding. Read by what treats a text as a whole.
     Tensor lengths = {};
-    Tensor ranges = {};  // [texts, length, 2]; undefined: each text is one document
+    Tensor ranges = {};   // [texts, length, 2]; undefined: each text is one document
+    Tensor patches = {};  // [texts, length, values] of the backend's full_dtype(); undefined: texts are ids
 
     std::int64_t length() const { return ids.defined() ? ids.dim(1) : 0; }
 };

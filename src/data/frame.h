@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "data/patch_grid.h"
 
 namespace headscope {
 
@@ -17,10 +20,15 @@ struct Frame {
     std::vector<std::int32_t> between = {2};  // of two texts of a masked language model
     std::int32_t mask = -1;                   // of a translator that fills in masks; -1: it writes from left to right
     std::vector<std::int32_t> cluster_starts = {};  // of an adaptive output: the first id of each of its clusters
+    std::optional<PatchGrid> patches = {};          // of a model whose sources are pictures, with nothing around them
 
     // The number of tokens around a source's pieces, and around a target's, read or predicted.
     std::int64_t around_source() const { return std::ssize(source_begin) + std::ssize(source_end); }
     std::int64_t around_target() const { return std::ssize(target_begin) + 1; }
+    // The positions of a source of so many pieces, with what stands around them.
+    std::int64_t source_positions(std::int64_t pieces) const {
+        return patches ? patches->positions() : pieces + around_source();
+    }
 
     std::vector<std::int32_t> source(std::span<const std::int32_t> pieces) const {
         std::vector<std::int32_t> ids = source_begin;

@@ -43,11 +43,8 @@ std::uint64_t LabelledStore::fingerprint() const {
 }
 
 LabelledSource::LabelledSource(LabelledStore store, std::vector<WeightedExamples> corpora, std::uint64_t seed,
-                               std::int64_t around)
-    : store_(std::move(store)),
-      corpora_(std::move(corpora)),
-      seed_(seed),
-      around_(store_.source_tokens() > 0 ? around : 0) {
+                               Frame frame)
+    : store_(std::move(store)), corpora_(std::move(corpora)), seed_(seed), frame_(std::move(frame)) {
     if (store_.size() == 0) {
         throw Error("there are no texts to train on: check the training files and the maximum length");
     }
@@ -62,14 +59,18 @@ Example LabelledSource::example(const Epoch& epoch, std::uint32_t number) const 
 }
 
 SideCounts LabelledSource::longest() const {
-    return {store_.longest_source() + around_, store_.longest_target()};
+    return {store_.longest_source() > 0 ? frame_.source_positions(store_.longest_source()) : 0,
+            store_.longest_target()};
 }
 
 SideCounts LabelledSource::tokens(const Epoch& epoch) const {
     const double share = static_cast<double>(epoch.items.size()) / static_cast<double>(store_.size());
     const auto of = [&](std::int64_t tokens) { return static_cast<std::int64_t>(share * static_cast<double>(tokens)); };
-    return {of(store_.source_tokens() + around_ * static_cast<std::int64_t>(store_.size())),
-            of(store_.target_tokens())};
+    const auto texts = static_cast<std::int64_t>(store_.size());
+    const std::int64_t source = store_.source_tokens() == 0 ? 0
+                                : frame_.patches            ? frame_.patches->positions() * texts
+                                                            : store_.source_tokens() + frame_.around_source() * texts;
+    return {of(source), of(store_.target_tokens())};
 }
 
 }  // namespace headscope

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/example_source.h"
+#include "data/frame.h"
 #include "data/pair_store.h"
 
 namespace headscope {
@@ -35,8 +36,8 @@ private:
 
 class LabelledSource final : public ExampleSource {
 public:
-    // `around`: the tokens around a source, if the texts have one. Error if there are no texts.
-    LabelledSource(LabelledStore store, std::vector<WeightedExamples> corpora, std::uint64_t seed, std::int64_t around);
+    // `frame`: what stands around a source, if the texts have one. Error if there are no texts.
+    LabelledSource(LabelledStore store, std::vector<WeightedExamples> corpora, std::uint64_t seed, Frame frame);
 
     Epoch epoch(std::int64_t number) const override;
     Example example(const Epoch& epoch, std::uint32_t number) const override;
@@ -49,7 +50,7 @@ private:
     LabelledStore store_;
     std::vector<WeightedExamples> corpora_;
     std::uint64_t seed_;
-    std::int64_t around_;  // 0 if there are no sources
+    Frame frame_;
 };
 
 }  // namespace headscope

@@ -68,7 +68,9 @@ SideCounts PairSource::tokens(const Epoch& epoch) const {
                around * static_cast<std::int64_t>(epoch.examples());
     };
     const SideCounts stored = stored_tokens();
-    return {framed(stored.source, options_.frame.around_source()),
+    const std::optional<PatchGrid>& patches = options_.frame.patches;
+    return {patches ? patches->positions() * static_cast<std::int64_t>(epoch.examples())
+                    : framed(stored.source, options_.frame.around_source()),
             framed(stored.target, options_.frame.around_target())};
 }
 
@@ -76,7 +78,7 @@ SideCounts PairSource::longest() const {
     SideCounts most;
     for (const WeightedCorpus& corpus : corpora_) {
         for (std::size_t i = 0; i < corpus.pairs.size(); ++i) {
-            most.source = std::max(most.source, corpus.pairs.source_length(i) + options_.frame.around_source());
+            most.source = std::max(most.source, options_.frame.source_positions(corpus.pairs.source_length(i)));
             most.target = std::max(most.target, corpus.pairs.target_length(i) + options_.frame.around_target());
         }
     }

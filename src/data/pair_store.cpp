@@ -36,9 +36,9 @@ const unsigned char* unpack(const unsigned char* at, std::vector<std::int32_t>& 
 PairStore::PairStore(const std::string& folder, std::size_t in_memory) : bytes_(folder, in_memory) {}
 
 void PairStore::add(const Example& pair) {
-    constexpr std::size_t kLongest = std::numeric_limits<std::uint16_t>::max();
+    constexpr std::size_t kLongest = std::numeric_limits<std::uint32_t>::max();
     HEADSCOPE_CHECK(pair.source.size() <= kLongest && pair.target.size() <= kLongest,
-                    "a side has more than 65,535 pieces");
+                    "a side has more than 4 billion pieces");
     HEADSCOPE_CHECK(pair.labels.empty() && pair.starts.empty() && pair.types.empty() && pair.weights.empty() &&
                         pair.source_begin.empty() && pair.ranks.empty(),
                     "a pair store keeps the ids of two sides alone: no labels, starts, types, weights, languages or "
@@ -47,8 +47,8 @@ void PairStore::add(const Example& pair) {
     pack(packed, pair.source);
     pack(packed, pair.target);
     starts_.push_back(bytes_.append(packed.data(), packed.size()));
-    source_lengths_.push_back(static_cast<std::uint16_t>(pair.source.size()));
-    target_lengths_.push_back(static_cast<std::uint16_t>(pair.target.size()));
+    source_lengths_.push_back(static_cast<std::uint32_t>(pair.source.size()));
+    target_lengths_.push_back(static_cast<std::uint32_t>(pair.target.size()));
     source_tokens_ += static_cast<std::int64_t>(pair.source.size());
     target_tokens_ += static_cast<std::int64_t>(pair.target.size());
     for (const std::vector<std::int32_t>* ids : {&pair.source, &pair.target}) {

@@ -31,7 +31,7 @@ public:
 private:
     Scratch bytes_;  // source ids and target ids of each pair as varints
     std::vector<std::uint64_t> starts_;
-    std::vector<std::uint16_t> source_lengths_, target_lengths_;
+    std::vector<std::uint32_t> source_lengths_, target_lengths_;
     std::int64_t source_tokens_ = 0, target_tokens_ = 0;
     std::uint64_t fingerprint_ = 0;
 };

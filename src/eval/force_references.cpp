@@ -21,7 +21,7 @@ std::optional<Example> encode_pair(const LoadedModel& translator, const std::str
         Example pair{model.source_tokenizer->encode(line.text), model.target_tokenizer->encode(reference)};
         pair.source_begin = line.frame.source_begin;
         if (!pair.source.empty() && !pair.target.empty() &&
-            std::ssize(pair.source) + line.frame.around_source() <= translator.longest() &&
+            line.frame.source_positions(std::ssize(pair.source)) <= translator.longest() &&
             std::ssize(pair.target) + line.frame.around_target() <= translator.longest()) {
             return pair;
         }

@@ -125,7 +125,8 @@ ModelScorer::~ModelScorer() = default;
 void ModelScorer::start(const std::vector<std::vector<std::int32_t>>& sources) {
     const DeviceBatch batch = upload(ctx_.backend, make_source_batch(sources, padding_id(model_.config()),
                                                                      {.multiple = ctx_.backend.device().length_multiple,
-                                                                      .longest = model_.config().max_length}));
+                                                                      .longest = model_.config().max_length},
+                                                                     patches_of(model_.config())));
     cache_ = model_.start(ctx_, batch);
 }
 

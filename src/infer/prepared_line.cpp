@@ -268,7 +268,8 @@ PreparedLine prepare_parts(const ModelDirectory& model, const SourceLine& source
     }
     const Line text{model, source.text, std::move(framed.frame), framed.text};
     LinePart whole = encode(text, text.text);
-    const std::int64_t length = length_of(whole);
+    const bool picture = text.frame.patches.has_value();
+    const std::int64_t length = picture && length_of(whole) > 0 ? text.frame.patches->positions() : length_of(whole);
     PreparedLine line;
     if (length == 0) {
         if (whole.sentence.problem.empty()) {
@@ -284,7 +285,7 @@ PreparedLine prepare_parts(const ModelDirectory& model, const SourceLine& source
         return rejected(error.what());
     }
     const std::int64_t wanted = std::min(options.split_longer_than.value_or(longest), longest);
-    if (wanted > 0 && length > wanted) {
+    if (wanted > 0 && length > wanted && !picture) {
         line = split(text, std::move(whole), wanted, longest, options.warn_unsplit);
     } else if (length > longest) {
         return too_long(length, longest, "split the line into sentences");

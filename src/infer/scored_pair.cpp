@@ -18,7 +18,7 @@ namespace headscope {
 
 namespace {
 
-// `around`: tokens that the model reads or predicts around the pieces.
+// `around`: tokens that the model reads or predicts around the pieces. `longest` 0: any length.
 std::vector<std::int32_t> encode_side(const Tokenizer& tokenizer, std::string_view text, const char* side,
                                       std::int64_t longest, std::int64_t around) {
     std::vector<std::int32_t> ids;
@@ -27,7 +27,7 @@ std::vector<std::int32_t> encode_side(const Tokenizer& tokenizer, std::string_vi
     } catch (const Error& error) {
         throw Error(fmt::format("the {}: {}", side, error.what()));
     }
-    if (const auto length = std::ssize(ids) + around; length > longest) {
+    if (const auto length = std::ssize(ids) + around; longest > 0 && length > longest) {
         throw Error(fmt::format("the {} has {} pieces including its end{}, but the model takes at most {}", side,
                                 length, around > 1 ? "s" : "", longest));
     }
@@ -39,7 +39,8 @@ Example encode_pair(const LoadedModel& translator, const std::string& source, co
     const ModelDirectory& model = translator.model();
     const FramedLine line = frame_line(model, languages, source);
     Example pair{
-        encode_side(*model.source_tokenizer, line.text, "source", translator.longest(), line.frame.around_source()),
+        encode_side(*model.source_tokenizer, line.text, "source", line.frame.patches ? 0 : translator.longest(),
+                    line.frame.around_source()),
         encode_side(*model.target_tokenizer, target, "target", translator.longest(), line.frame.around_target())};
     if (pair.source.empty()) {
         throw Error("the source is empty");

@@ -38,7 +38,7 @@ std::vector<std::int32_t> ScoredTextEncoder::pieces_of(const std::string& text) 
 }
 
 std::int64_t ScoredTextEncoder::length_of(const Example& example) const {
-    const std::int64_t source = example.source.empty() ? 0 : std::ssize(example.source) + frame_.around_source();
+    const std::int64_t source = example.source.empty() ? 0 : frame_.source_positions(std::ssize(example.source));
     return std::max(source, std::ssize(example.target));
 }
 
@@ -51,7 +51,10 @@ Example ScoredTextEncoder::encode_any(const std::string& text, const std::option
     Example example;
     if (family.reads_source) {
         example.source = pieces_of(text);
-        example.target = frame_.start();
+        // Without a decoder there are the states of the source.
+        example.target = has_decoder(config_) ? frame_.start()
+                                              : std::vector<std::int32_t>(static_cast<std::size_t>(
+                                                    frame_.source_positions(std::ssize(example.source))));
     } else {
         example.target = frame_.start_of_text();
         append(example.target, pieces_of(text));

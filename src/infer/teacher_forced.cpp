@@ -180,7 +180,7 @@ ForcedTargets::ForcedTargets(Context& ctx, std::vector<const Model*> models, std
     std::vector<std::int64_t> lengths;
     for (const Example& pair : pairs_) {
         const bool labelled = !pair.labels.empty();
-        lengths.push_back(std::max(labelled ? 0 : std::ssize(pair.source) + frame_.around_source(),
+        lengths.push_back(std::max(labelled ? 0 : frame_.source_positions(std::ssize(pair.source)),
                                    std::ssize(pair.target) + (labelled ? 0 : frame_.around_target())));
         HEADSCOPE_CHECK(lengths.back() <= longest_, "a pair is longer than the model's max_length");
     }

@@ -38,6 +38,7 @@ TranslationWork::TranslationWork(const ModelDirectory& model, const std::vector<
         search_.length_penalty = 1.0;
         search_.length_penalty_form = LengthPenaltyForm::Power;
     }
+    const std::optional<PatchGrid> pictures = patches_of(model.config);
     std::vector<std::int64_t> lengths;
     for (const SourceLine& line : lines) {
         PreparedLine prepared = prepare_line(model, line, options, longest);
@@ -46,7 +47,9 @@ TranslationWork::TranslationWork(const ModelDirectory& model, const std::vector<
         for (LinePart& unit : prepared.units) {
             const bool translated = unit.sentence.problem.empty() && !unit.sentence.source_ids.empty();
             lines_.back().waiting += translated ? 1 : 0;
-            lengths.push_back(translated ? static_cast<std::int64_t>(unit.sentence.source_ids.size()) : 0);
+            lengths.push_back(!translated ? 0
+                              : pictures  ? pictures->positions()
+                                          : static_cast<std::int64_t>(unit.sentence.source_ids.size()));
             line_of_.push_back(lines_.size() - 1);
             units_.push_back(std::move(unit));
         }

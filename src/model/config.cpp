@@ -17,7 +17,7 @@ bool has_encoder(const Config& config) {
 }
 
 bool has_decoder(const Config& config) {
-    return config.architecture != Architecture::MaskedLm;
+    return config.architecture == Architecture::EncoderDecoder || config.architecture == Architecture::CausalLm;
 }
 
 Config of_stack(Config config, AttentionKind kind) {

@@ -13,7 +13,8 @@
 
 namespace headscope {
 
-enum class Architecture : std::uint8_t { EncoderDecoder, CausalLm, MaskedLm };
+enum class Architecture : std::uint8_t { EncoderDecoder, CausalLm, MaskedLm, Encoder };
+enum class InputKind : std::uint8_t { Text, Patches };
 enum class Generation : std::uint8_t { LeftToRight, MaskPredict };
 enum class NormPlacement : std::uint8_t { Post, Pre, Sandwich, Inside };
 enum class ParallelLayers : std::uint8_t { None, OneNorm, TwoNorms };
@@ -39,6 +40,18 @@ inline constexpr std::int32_t kTargetLanguage = -3;
 
 // Sections of a model's configuration. The rows in config_rows.cpp say what each field means and which values it may
 // have.
+struct InputConfig {
+    InputKind kind = InputKind::Text;
+    std::int64_t picture = 224;
+    std::int64_t patch = 16;
+    std::int64_t channels = 3;
+    bool class_token = false;
+    std::vector<double> mean = {};
+    std::vector<double> deviation = {};
+    bool patches() const { return kind == InputKind::Patches; }
+    bool operator==(const InputConfig&) const = default;
+};
+
 struct AttentionConfig {
     std::int64_t heads = 8;
     std::int64_t decoder_heads = 0;
@@ -202,6 +215,7 @@ struct ModelConfig {
     std::int64_t max_length = 1024;
     std::int64_t source_vocabulary = 0;
     std::int64_t target_vocabulary = 0;
+    InputConfig input;
     AttentionConfig attention;
     MixerConfig mixer;
     FeedForwardConfig feed_forward;

@@ -28,6 +28,7 @@ public:
 
     void all() const {
         sizes();
+        pictures();
         convolution();
         recurrent();
         generation();
@@ -73,7 +74,9 @@ private:
             matrix("q, k and v", own.heads * own.d_k + own.groups() * (own.d_k + own.d_v));
         }
         matrix("feed-forward", std::max<std::int64_t>(f.experts.count, 1) * std::max(f.d_ff, f.decoder_d_ff));
-        matrix("source embedding", config_.source_vocabulary);
+        matrix("source embedding", config_.input.patches()
+                                       ? config_.input.channels * config_.input.patch * config_.input.patch
+                                       : config_.source_vocabulary);
         matrix("target embedding", config_.target_vocabulary);
         matrix("position", config_.positions.kind == Positions::Learned ? config_.max_length : 0);
         require(
@@ -82,6 +85,31 @@ private:
             "embedding.norm",
             "must not be \"first\" unless \"architecture\" is \"encoder-decoder\", \"norm.type\" is not \"batch\" and "
             "\"positions.columns\" is 0");
+    }
+
+    void pictures() const {
+        const InputConfig& p = config_.input;
+        require(p.patches() || config_.architecture != Architecture::Encoder, "input.kind",
+                "must be \"patches\" for \"encoder\"");
+        require(config_.architecture != Architecture::Encoder || config_.output.head == OutputHead::Classes ||
+                    config_.output.head == OutputHead::Scalar,
+                "output.head", "must be \"classes\" or \"scalar\" for \"encoder\", which writes no text");
+        if (!p.patches()) {
+            return;
+        }
+        require(p.channels != 2, "input.channels", "must be 1 or 3, found 2");
+        require(p.picture % p.patch == 0, "input.picture", "must be a multiple of \"input.patch\", {}, found {}",
+                p.patch, p.picture);
+        for (const auto& [key, numbers] : {std::pair{"input.mean", &p.mean}, {"input.deviation", &p.deviation}}) {
+            require(std::ssize(*numbers) == p.channels, key, "must have a number for each of {} channels, found {}",
+                    p.channels, numbers->size());
+        }
+        const std::int64_t side = p.picture / p.patch;
+        const std::int64_t positions = side * side + (p.class_token ? 1 : 0);
+        require(positions <= config_.max_length, "max_length",
+                "must be at least {}, the positions of a picture, found {}", positions, config_.max_length);
+        require(config_.mixer.encoder == MixerKind::SelfAttention, "mixer.encoder",
+                "must be \"self_attention\" with \"input.kind\" \"patches\"");
     }
 
     void convolution() const {
@@ -196,6 +224,9 @@ private:
             require(std::find(allowed.begin(), allowed.end(), tying) != allowed.end(), "embedding.tying",
                     "must be {}{}, found \"{}\"", names, reason, name_of(tying));
         };
+        if (config_.architecture == Architecture::Encoder) {
+            return;  // without a vocabulary
+        }
         if (!is_translator()) {
             allow({Tying::All, Tying::None}, "\"all\" or \"none\"", " for a language model");
         }
@@ -206,6 +237,11 @@ private:
                       ? std::string(" with \"output.adaptive\", whose clusters are narrower than the embedding")
                       : fmt::format(" with \"positions.columns\": the embeddings have {} columns, the output {}",
                                     config_.embedding_columns(), config_.d_model));
+        }
+        if (config_.input.patches()) {
+            allow({Tying::TargetOutput, Tying::None}, "\"target_output\" or \"none\"",
+                  " with \"input.kind\" \"patches\": pictures have no embedding to share");
+            return;
         }
         require((tying != Tying::All && tying != Tying::Embeddings) ||
                     config_.source_vocabulary == config_.target_vocabulary,

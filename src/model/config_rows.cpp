@@ -78,7 +78,11 @@ const Need kPositions = {"`positions.kind` is not `\"none\"`",
 const Need kRelative = {"`positions.relative.kind` is not `\"none\"`",
                         [](const Config& c) { return c.positions.relative.kind != RelativePositions::None; }};
 const Need kAttentionBias = {"`attention.bias` is true", [](const Config& c) { return c.attention.bias; }};
-const Need kMaskedLm = {"`architecture` is `\"masked-lm\"`", [](const Config& c) { return !has_decoder(c); }};
+const Need kMaskedLm = {"`architecture` is `\"masked-lm\"`",
+                        [](const Config& c) { return c.architecture == Architecture::MaskedLm; }};
+const Need kPiecesRead = {"`input.kind` is `\"text\"`", [](const Config& c) { return !c.input.patches(); }};
+const Need kPiecesWritten = {"`architecture` is not `\"encoder\"`",
+                             [](const Config& c) { return c.architecture != Architecture::Encoder; }};
 const Need kLeftToRight = {"`generation` is `\"left_to_right\"`",
                            [](const Config& c) { return c.generation == Generation::LeftToRight; }};
 const Need kClasses = {"`output.head` is `\"classes\"`",
@@ -116,7 +120,8 @@ const Need kLanguageWords = {
 ConfigFields<Config> layer_fields() {
     return {
         choice_field("architecture", &Config::architecture, family_keys(),
-                     "what translates (the paper's), completes (GPT's) or fills in (BERT's)"),
+                     "what translates (the paper's), completes (GPT's) or fills in (BERT's), or an encoder alone, "
+                     "which gives pictures classes (ViT's)"),
         choice_field("generation", &Config::generation,
                      {{"left_to_right", Generation::LeftToRight}, {"mask_predict", Generation::MaskPredict}},
                      "how an `encoder-decoder` writes: piece by piece, or all pieces at once and the least "
@@ -127,7 +132,7 @@ ConfigFields<Config> layer_fields() {
                         [](ConfigReader&, Config& config) { config.encoder_layers = has_encoder(config) ? 6 : 0; })
             .only_if(kEncoder),
         integer_field("decoder_layers", &Config::decoder_layers, 1, 1024, "N of the decoder (3.1)")
-            .by_default("6, `masked-lm` 0",
+            .by_default("6, `masked-lm` and `encoder` 0",
                         [](ConfigReader&, Config& config) { config.decoder_layers = has_decoder(config) ? 6 : 0; })
             .only_if(kDecoder),
         integer_field("d_model", &Config::d_model, 1, kMaxSide,
@@ -336,9 +341,11 @@ ConfigFields<Config> text_fields() {
                       {"embeddings", Tying::Embeddings},
                       {"none", Tying::None}},
                      "one matrix for source embedding, target embedding and output (3.4); `\"target_output\"`: one for "
-                     "the last two; `\"embeddings\"`: one for the first two"),
+                     "the last two; `\"embeddings\"`: one for the first two")
+            .only_if(kPiecesWritten),
         boolean_field("embedding.scale", at(&Config::embedding, &EmbeddingConfig::scale),
-                      "embeddings times sqrt(d_model) (3.4)"),
+                      "embeddings of pieces times sqrt(d_model) (3.4)")
+            .only_if(kPiecesWritten),
         choice_field("embedding.norm", at(&Config::embedding, &EmbeddingConfig::norm),
                      {{"none", EmbeddingNorm::None}, {"last", EmbeddingNorm::Last}, {"first", EmbeddingNorm::First}},
                      "a norm after the embeddings (BERT); `\"first\"`: in the decoder it comes before positions are "
@@ -363,10 +370,14 @@ ConfigFields<Config> text_fields() {
                      {{"first", ScoredState::First}, {"last", ScoredState::Last}, {"mean", ScoredState::Mean}},
                      "the state whose numbers are a text's: that of its first piece (BERT's `[CLS]`) or of its last "
                      "one, or the mean of all")
-            .by_default("`\"last\"`, `masked-lm` `\"first\"`",
+            .by_default("`\"last\"`, `masked-lm` `\"first\"`, `encoder` `\"first\"` with a class token and else "
+                        "`\"mean\"`",
                         [](ConfigReader&, Config& config) {
-                            const bool first = kScoresTexts.met(config) && !has_decoder(config);
-                            config.output.scored = first ? ScoredState::First : ScoredState::Last;
+                            const bool whole = kScoresTexts.met(config) && !has_decoder(config);
+                            config.output.scored = !whole ? ScoredState::Last
+                                                   : config.input.patches() && !config.input.class_token
+                                                       ? ScoredState::Mean
+                                                       : ScoredState::First;
                         })
             .only_if(kScoresTexts),
         choice_field("output.layer", at(&Config::output, &OutputConfig::layer),
@@ -374,28 +385,34 @@ ConfigFields<Config> text_fields() {
                      "a layer with this activation before those numbers (BERT's pooler)")
             .only_if(kScoresTexts),
         boolean_field("output.scale", at(&Config::output, &OutputConfig::scale),
-                      "the last hidden states divided by sqrt(d_model) before the logits (T5)"),
+                      "the last hidden states divided by sqrt(d_model) before the logits (T5)")
+            .only_if(kPiecesWritten),
         ids_field("output.adaptive.cutoffs",
                   at(&Config::output, &OutputConfig::adaptive, &AdaptiveOutputConfig::cutoffs), kMaxVocabulary - 1, {},
                   "`[]`: one softmax over all pieces (3.4). Otherwise an adaptive one (Grave et al., 2017), over the "
                   "most frequent pieces and the clusters of the others, and in each cluster: the first id of each "
-                  "cluster, ascending; ids should be in order of frequency"),
+                  "cluster, ascending; ids should be in order of frequency")
+            .only_if(kPiecesWritten),
         integer_field("output.adaptive.factor",
                       at(&Config::output, &OutputConfig::adaptive, &AdaptiveOutputConfig::factor), 1, kMaxSide,
                       "the states for the i-th cluster are projected to d_model / factor^i numbers")
             .only_if(kAdaptive),
-        boolean_field("output.bias", at(&Config::output, &OutputConfig::bias), "a bias on the logits").only_if(kFull),
+        boolean_field("output.bias", at(&Config::output, &OutputConfig::bias), "a bias on the logits")
+            .only_if(kFull)
+            .only_if(kPiecesWritten),
         choice_field("output.transform", at(&Config::output, &OutputConfig::transform),
                      {{"none", OutputTransform::None},
                       {"activation", OutputTransform::Activation},
                       {"gelu", OutputTransform::Gelu}},
                      "a layer, the activation and a norm before the logits (BERT's head); `\"gelu\"`: with that "
                      "activation, whatever the feed-forward's is (RoBERTa)")
-            .only_if(kNoBatchNorm),
+            .only_if(kNoBatchNorm)
+            .only_if(kPiecesWritten),
         number_field("output.temperature", at(&Config::output, &OutputConfig::temperature), 0.01, 100.0,
                      "what the logits are divided by when the model is used (Guo et al., 2017), as `headscope "
                      "calibrate` finds it; training ignores this")
-            .only_if(kFull),
+            .only_if(kFull)
+            .only_if(kPiecesWritten),
 
         integer_field("frame.pad_id", at(&Config::frame, &FrameConfig::pad_id), -1, kMaxVocabulary - 1,
                       "the target's padding, which is never written; -1: none"),
@@ -410,11 +427,15 @@ ConfigFields<Config> text_fields() {
                       "the piece to fill in, needed by `masked-lm` and `\"mask_predict\"`; -1: none"),
         ids_field("frame.source_begin", at(&Config::frame, &FrameConfig::source_begin), kMaxVocabulary - 1,
                   kLanguageNames, "what stands before a source's pieces")
-            .only_if(kBothStacks),
+            .only_if(kBothStacks)
+            .only_if(kPiecesRead),
         ids_field("frame.source_end", at(&Config::frame, &FrameConfig::source_end), kMaxVocabulary - 1, kLanguageNames,
                   "what stands after them; may be empty (OpenNMT)")
             .by_default("`[eos_id]`",
-                        [](ConfigReader&, Config& config) { config.frame.source_end = {config.frame.eos_id}; }),
+                        [](ConfigReader&, Config& config) {
+                            config.frame.source_end.assign(config.input.patches() ? 0 : 1, config.frame.eos_id);
+                        })
+            .only_if(kPiecesRead),
         ids_field("frame.target_begin", at(&Config::frame, &FrameConfig::target_begin), kMaxVocabulary - 1,
                   kLanguageNames,
                   "the first tokens of every output, after `bos_id`: not chosen by the search, and no part of "
@@ -442,7 +463,7 @@ ConfigFields<Config> text_fields() {
 const ConfigFields<Config>& model_fields() {
     static const ConfigFields<Config> table = [] {
         ConfigFields<Config> all = layer_fields();
-        for (const ConfigFields<Config>& more : {rotary_fields(), text_fields()}) {
+        for (const ConfigFields<Config>& more : {picture_fields(), rotary_fields(), text_fields()}) {
             all.insert(all.end(), more.begin(), more.end());
         }
         return all;

@@ -9,7 +9,8 @@
 namespace headscope {
 
 const ConfigFields<ModelConfig>& model_fields();
-// Those of rotary positions, a part of the table.
+// Those of pictures as input and of rotary positions, parts of the table.
+ConfigFields<ModelConfig> picture_fields();
 ConfigFields<ModelConfig> rotary_fields();
 
 // What its parts have in common.

@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "autograd/experts.h"
 #include "autograd/hooks.h"
 #include "backend/ops/elementwise.h"
 #include "backend/ops/embedding.h"
 #include "backend/ops/search.h"
 #include "backend/precision.h"
+#include "model/frame_of_config.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -41,12 +43,28 @@ Embedding::Embedding(const ModelConfig& config, const Scope& stack, AttentionKin
                      std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
     : stack_(stack.name()),
       table_(std::move(table)),
+      pictures_(config.input.patches() && self == AttentionKind::EncoderSelf),
       norm_first_(config.embedding.norm == EmbeddingNorm::First && self == AttentionKind::DecoderSelf),
       sinusoids_(sinusoids->fixed() ? std::move(sinusoids) : nullptr),
       by_length_(config.positions.kind == Positions::Normalised && reads_whole(config, self)),
       position_columns_(config.positions.columns),
       scale_(config.embedding.scale && !norm_first_ ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
       site_(sites.next()) {
+    if (pictures_) {
+        const PatchShape shape = patches_of(config)->shape;
+        stack.block({.kind = BlockKind::Embedding,
+                     .title = "Patches",
+                     .detail = fmt::format("{} of {} \u00d7 {} pixels", shape.patches(), shape.patch, shape.patch)});
+        const std::int64_t columns = config.embedding_columns();
+        table_ = stack.weight({{"patches", columns}}, shape.values());
+        // Added like types of tokens: a vector for the class token, and the bias of the projection for the others.
+        std::vector<Scope::Rows> types{{"patches", columns}};
+        if (config.input.class_token) {
+            types.insert(types.begin(), {"class_token", columns});
+        }
+        types_ = stack.bias(types);
+        types_ = types_.defined() ? types_.reshape({std::ssize(types), columns}) : types_;
+    }
     const Scope scope = stack.in("positions");
     if (config.positions.kind == Positions::Learned) {
         scope.block({.kind = BlockKind::Positions, .title = "Learned Positions"});
@@ -109,6 +127,12 @@ Var Embedding::with_types(Context& ctx, const DeviceTokens& tokens, const Var& p
         .reshape({types.elements(), types_.shape()[1]});
 }
 
+// A convolution whose windows do not overlap is one product.
+Var Embedding::of_patches(Context& ctx, const Tensor& patches) const {
+    HEADSCOPE_CHECK(patches.defined(), "the model reads pictures, and the batch has none");
+    return linear(ctx, converted(ctx, Var(patches), dtype(ctx.backend)), table_);
+}
+
 Var Embedding::run(Context& ctx, const DeviceTokens& tokens, const Place& place, std::int64_t end) const {
     const Shape& shape = tokens.ids.shape;
     // Positions with a row for each of `count` tokens are those of one long text, or of several such.
@@ -139,14 +163,15 @@ Var Embedding::run(Context& ctx, const DeviceTokens& tokens, const Place& place,
         added = with_types(ctx, tokens, added, end);
     }
     const bool by_token = types_.defined() || ((by_length_ || each) && together);
-    const bool apart = added.defined() && wants_site(ctx, "tokens");
-    Var embedded = embed_tokens({.ids = tokens.ids,
-                                 .order = tokens.order,
-                                 .table = table_,
-                                 .positions = apart ? Var() : added,
-                                 .first = place.first,
-                                 .scale = scale_},
-                                by_token && !apart);
+    const bool apart = added.defined() && (pictures_ || wants_site(ctx, "tokens"));
+    Var embedded = pictures_ ? of_patches(ctx, tokens.patches)
+                             : embed_tokens({.ids = tokens.ids,
+                                             .order = tokens.order,
+                                             .table = table_,
+                                             .positions = apart ? Var() : added,
+                                             .first = place.first,
+                                             .scale = scale_},
+                                            by_token && !apart);
     embedded = at_site(ctx, "tokens", embedded);
     const DType dtype = embedded.value().dtype;
     if (apart) {

@@ -14,6 +14,8 @@ namespace headscope {
 // 3.4: a matrix of embeddings. Source, target and output may share one.
 struct EmbeddingTable {
     EmbeddingTable(const ModelConfig& config, const Scope& declared, const char* title, std::int64_t vocabulary);
+    // None: the stack reads pictures.
+    explicit EmbeddingTable(const Scope& nowhere) : scope(nowhere) {}
     // The same matrix in another place of the model.
     EmbeddingTable(const ModelConfig& config, const char* title, const EmbeddingTable& shared);
 
@@ -25,7 +27,8 @@ struct EmbeddingTable {
 class Embedding {
 public:
     // Of the stack with this self-attention. The stacks of a model share the sinusoids. Those grow with use. A stack
-    // that reads whole texts knows their lengths, one that writes them does not.
+    // that reads whole texts knows their lengths, one that writes them does not. One that reads pictures needs no
+    // table.
     Embedding(const ModelConfig& config, const Scope& stack, AttentionKind self, Var table,
               std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites);
 
@@ -50,12 +53,17 @@ private:
     Var positions(Context& ctx, const DeviceTokens& tokens, std::int64_t end) const;
     // The sum of both, of all token types or [1 or batch, length] of them: [rows, embedding_columns()].
     Var with_types(Context& ctx, const DeviceTokens& tokens, const Var& positions, std::int64_t end) const;
+    // Patches of pictures, [batch, length, values], as [batch, length, embedding_columns()], without a bias.
+    Var of_patches(Context& ctx, const Tensor& patches) const;
     std::string stack_;
-    Var table_;  // [vocabulary, embedding_columns()]
+    Var table_;  // [vocabulary, embedding_columns()]; of pictures their projection, [.., values of a patch]
+    bool pictures_;
     std::optional<LayerNorm> norm_;
-    bool norm_first_;                       // before positions are added
-    Var positions_;                         // [max_length, columns]; undefined unless they are learned
-    Var types_;                             // [token_types, embedding_columns()]; undefined without token types
+    bool norm_first_;  // before positions are added
+    Var positions_;    // [max_length, columns]; undefined unless they are learned
+    // [token_types, embedding_columns()], of pictures the class token, if there is one, and the bias of the projection;
+    // undefined without token types
+    Var types_;
     std::shared_ptr<Sinusoids> sinusoids_;  // null if the model has no fixed positions
     bool by_length_;                        // positions are normalised by each text's own length
     std::int64_t position_columns_;         // 0: they are added

@@ -8,14 +8,17 @@ namespace headscope {
 namespace {
 
 bool share_embedding(const ModelConfig& config) {
-    return config.embedding.tying == Tying::All || config.embedding.tying == Tying::Embeddings;
+    return !config.input.patches() &&
+           (config.embedding.tying == Tying::All || config.embedding.tying == Tying::Embeddings);
 }
 
 }  // namespace
 
 TwoTables::TwoTables(const ModelConfig& config, const Scope& model)
-    : source(config, model.in(share_embedding(config) ? "embedding" : "source_embedding"), "Input Embedding",
-             config.source_vocabulary),
+    : source(config.input.patches()
+                 ? EmbeddingTable(model.in("embedding"))
+                 : EmbeddingTable(config, model.in(share_embedding(config) ? "embedding" : "source_embedding"),
+                                  "Input Embedding", config.source_vocabulary)),
       target(share_embedding(config)
                  ? EmbeddingTable(config, "Output Embedding", source)
                  : EmbeddingTable(config, model.in("target_embedding"), "Output Embedding", config.target_vocabulary)) {

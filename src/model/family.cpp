@@ -17,6 +17,9 @@ constexpr KindTraits kCausalKinds[] = {
 constexpr KindTraits kMaskedKinds[] = {
     {AttentionKind::EncoderSelf, "Self-attention", "the text looks at itself", "Self-Attention"}};
 
+constexpr KindTraits kPictureKinds[] = {
+    {AttentionKind::EncoderSelf, "Self-attention", "the picture looks at itself", "Self-Attention"}};
+
 constexpr FamilyTraits kFamilies[] = {{.architecture = Architecture::EncoderDecoder,
                                        .key = "encoder-decoder",
                                        .name = "translation model",
@@ -25,6 +28,7 @@ constexpr FamilyTraits kFamilies[] = {{.architecture = Architecture::EncoderDeco
                                        .reads_source = true,
                                        .continues_text = false,
                                        .fills_masks = false,
+                                       .writes_pieces = true,
                                        .given = "Source",
                                        .predicted = "Target",
                                        .given_in = "source sentence",
@@ -42,6 +46,7 @@ constexpr FamilyTraits kFamilies[] = {{.architecture = Architecture::EncoderDeco
                                        .reads_source = false,
                                        .continues_text = true,
                                        .fills_masks = false,
+                                       .writes_pieces = true,
                                        .given = "Prompt",
                                        .predicted = "Continuation",
                                        .given_in = "prompt",
@@ -59,6 +64,7 @@ constexpr FamilyTraits kFamilies[] = {{.architecture = Architecture::EncoderDeco
                                        .reads_source = false,
                                        .continues_text = false,
                                        .fills_masks = true,
+                                       .writes_pieces = true,
                                        .given = "Text",
                                        .predicted = "Fills",
                                        .given_in = "text",
@@ -67,7 +73,25 @@ constexpr FamilyTraits kFamilies[] = {{.architecture = Architecture::EncoderDeco
                                        .predicted_key = "filled",
                                        .likelihood = "pseudo-log-likelihood",
                                        .likelihood_key = "pseudo_log_likelihood",
-                                       .kinds = kMaskedKinds}};
+                                       .kinds = kMaskedKinds},
+                                      {.architecture = Architecture::Encoder,
+                                       .key = "encoder",
+                                       .name = "picture classifier",
+                                       .command = "classify",
+                                       .verb = "classify",
+                                       .reads_source = true,
+                                       .continues_text = false,
+                                       .fills_masks = false,
+                                       .writes_pieces = false,
+                                       .given = "Picture",
+                                       .predicted = "Class",
+                                       .given_in = "picture",
+                                       .predicted_in = "class",
+                                       .given_key = "picture",
+                                       .predicted_key = "class",
+                                       .likelihood = "log P",
+                                       .likelihood_key = "log_probability",
+                                       .kinds = kPictureKinds}};
 
 }  // namespace
 

@@ -26,6 +26,7 @@ struct FamilyTraits {
     bool reads_source;    // through an encoder; what it writes is another text
     bool continues_text;  // its output follows the text that it reads
     bool fills_masks;     // its output replaces the masks of the text that it reads
+    bool writes_pieces;   // it has a vocabulary to write
 
     const char* given;          // the text that a user gives: "Source"
     const char* predicted;      // what the model makes of it: "Target"

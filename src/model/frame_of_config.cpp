@@ -63,6 +63,17 @@ std::vector<std::int32_t> token_types_of(const ModelConfig& config, std::span<co
     return types;
 }
 
+std::optional<PatchGrid> patches_of(const ModelConfig& config) {
+    const InputConfig& input = config.input;
+    if (!input.patches()) {
+        return std::nullopt;
+    }
+    return PatchGrid{.shape = {.picture = input.picture, .patch = input.patch, .channels = input.channels},
+                     .class_token = input.class_token,
+                     .mean = {input.mean.begin(), input.mean.end()},
+                     .deviation = {input.deviation.begin(), input.deviation.end()}};
+}
+
 Frame frame_of(const ModelConfig& config, const Languages& languages) {
     Frame frame{.pad = padding_id(config),
                 .bos = config.frame.bos_id,
@@ -72,7 +83,8 @@ Frame frame_of(const ModelConfig& config, const Languages& languages) {
                 .target_begin = config.frame.target_begin,
                 .between = config.frame.between,
                 .mask = config.generation == Generation::MaskPredict ? config.frame.mask_id : -1,
-                .cluster_starts = config.output.adaptive.cutoffs};
+                .cluster_starts = config.output.adaptive.cutoffs,
+                .patches = patches_of(config)};
     const std::int32_t source = language_id(config, kSourceLanguage, "source", languages.source);
     const std::int32_t target = language_id(config, kTargetLanguage, "target", languages.target);
     for (std::vector<std::int32_t>* ids : {&frame.source_begin, &frame.source_end, &frame.target_begin}) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ std::int32_t padding_id(const ModelConfig& config);
 // The types of the tokens of a masked language model's text: 0 up to its first end, 1 for the second text after that.
 // Empty if the model does not distinguish them.
 std::vector<std::int32_t> token_types_of(const ModelConfig& config, std::span<const std::int32_t> ids);
+
+// How the model reads pictures, if those are its sources.
+std::optional<PatchGrid> patches_of(const ModelConfig& config);
 
 // Error for a language that is missing, unknown or not needed; lists those that the model has.
 Frame frame_of(const ModelConfig& config, const Languages& languages = {});

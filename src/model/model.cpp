@@ -2,7 +2,9 @@
 
 #include "autograd/hooks.h"
 #include "model/causal_lm.h"
+#include "model/encoder_alone.h"
 #include "model/encoder_decoder.h"
+#include "model/family.h"
 #include "model/mask_predict.h"
 #include "model/masked_lm.h"
 #include "model/projection.h"
@@ -23,6 +25,7 @@ std::unique_ptr<Model> build(const ModelConfig& config, const Scope& scope) {
             return std::make_unique<EncoderDecoder>(config, scope);
         case Architecture::CausalLm: return std::make_unique<CausalLm>(config, scope);
         case Architecture::MaskedLm: return std::make_unique<MaskedLm>(config, scope);
+        case Architecture::Encoder: return std::make_unique<EncoderAlone>(config, scope);
     }
     return nullptr;
 }
@@ -62,7 +65,9 @@ void Model::add_score_output(const Scope& model) {
 
 void Model::prepare(Backend& backend, std::int64_t length) const {
     positions_->grow(backend, length);
-    projection().prepare(backend);
+    if (traits(config_.architecture).writes_pieces) {
+        projection().prepare(backend);
+    }
 }
 
 Var Model::states_of_residual(Context& ctx, const Var& residual) const {

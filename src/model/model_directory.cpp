@@ -15,9 +15,11 @@
 
 #include "io/atomic_file.h"
 #include "io/strict_json.h"
+#include "model/frame_of_config.h"
 #include "model/tokenizer_files.h"
 #include "model/training_card.h"
 #include "support/check.h"
+#include "text/picture_pieces.h"
 
 namespace headscope {
 
@@ -94,6 +96,24 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const TokenizerPaths& paths, con
         }
     }
     return tokenizer;
+}
+
+// Both read pictures, cut in the same way, or neither does.
+void check_picture_reader(const fs::path& file, const Tokenizer& tokenizer, const ModelConfig& config) {
+    const PicturePieces* pictures = tokenizer.pictures();
+    const std::optional<PatchGrid> grid = patches_of(config);
+    if ((pictures != nullptr) != grid.has_value()) {
+        throw Error(
+            fmt::format("{} reads {}, but \"input.kind\" in config.json beside it is \"{}\": they belong to "
+                        "different models",
+                        file.string(), pictures != nullptr ? "pictures" : "text", grid ? "patches" : "text"));
+    }
+    if (grid && grid->shape != pictures->shape()) {
+        throw Error(
+            fmt::format("{} cuts pictures in another way than \"input\" in config.json beside it: they belong "
+                        "to different models",
+                        file.string()));
+    }
 }
 
 void put_in_place(const fs::path& fresh, const fs::path& path, const fs::path& old) {
@@ -191,6 +211,15 @@ void require_architecture(const ModelDirectory& model, Architecture wanted) {
     }
 }
 
+void require_text_input(const ModelDirectory& model, const char* what) {
+    if (model.config.input.patches()) {
+        throw Error(
+            fmt::format("{} reads pictures, and {} needs a model that reads text: docs/pictures.md lists the "
+                        "commands for pictures",
+                        model.path, what));
+    }
+}
+
 void read_decoding(const std::string& directory, ModelDirectory& model) {
     const fs::path file = fs::path(directory) / kDecodingFile;
     std::error_code ignored;
@@ -230,6 +259,7 @@ ModelDirectory open_model_directory(const std::string& path) {
     const auto& [source, target] = tokenizers;
     const bool shared = tokenizers.shared();
     model.source_tokenizer = open_tokenizer(source, "source_vocabulary", model.config.source_vocabulary, model, shared);
+    check_picture_reader(source.segmenter, *model.source_tokenizer, model.config);
     if (shared && model.config.target_vocabulary != model.config.source_vocabulary) {
         throw Error(fmt::format("{}: target_vocabulary is {}, but {} is shared by both languages and has {} pieces",
                                 config_file.string(), model.config.target_vocabulary,

@@ -49,6 +49,9 @@ void read_decoding(const std::string& directory, ModelDirectory& model);
 // Error for a model of another family, which says which command takes it.
 void require_architecture(const ModelDirectory& model, Architecture wanted);
 
+// Error for a model that reads pictures, by what cannot read them ("headscope embed").
+void require_text_input(const ModelDirectory& model, const char* what);
+
 // Fills every parameter, tensor by tensor. Errors name the tensor that is missing, unknown, of another shape or of a
 // dtype other than F32, F16 or BF16.
 void load_parameters(Backend& backend, const WeightSource& weights, Parameters& parameters);

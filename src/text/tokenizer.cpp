@@ -12,6 +12,7 @@
 #include "text/added_tokens.h"
 #include "text/normalised.h"
 #include "text/numbered_pieces.h"
+#include "text/picture_pieces.h"
 #include "text/sentencepiece_model.h"
 #include "text/spaced_pieces.h"
 #include "text/subword_nmt.h"
@@ -44,6 +45,10 @@ bool is_sentencepiece(const Segmenter& segmenter) {
 TokenizerParts parse_tokenizer(std::string_view bytes, const std::string& name) {
     if (is_json(bytes)) {
         return parse_tokenizer_json(bytes, name);
+    }
+    if (bytes.starts_with(kPicturePieces)) {
+        const auto pictures = std::make_shared<const PicturePieces>(parse_picture_pieces(bytes, name));
+        return {pictures, pictures->shared_vocabulary()};
     }
     if (bytes.starts_with(kSpacedPieces)) {
         const bool endings = next_line(bytes) == kEndedPieces;
@@ -121,6 +126,10 @@ Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name,
 
 TokenizerFiles Tokenizer::files() const {
     return {segmenter_->file(), has_own_ids() ? "" : vocabulary_json(*vocabulary_)};
+}
+
+const PicturePieces* Tokenizer::pictures() const {
+    return dynamic_cast<const PicturePieces*>(segmenter_.get());
 }
 
 const Vocabulary& Tokenizer::split_pieces() const {

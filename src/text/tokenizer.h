@@ -12,6 +12,8 @@
 
 namespace headscope {
 
+class PicturePieces;
+
 // The contents of a tokenizer's files. A segmenter that numbers its pieces itself needs no vocabulary.
 struct TokenizerFiles {
     std::string segmenter, vocabulary;
@@ -22,7 +24,8 @@ struct TokenizerFiles {
 // A segmenter and a vocabulary. Thread-safe. A vocabulary shared by both languages is one tokenizer used twice.
 class Tokenizer {
 public:
-    // Loads a SentencePiece model, a WordPiece vocabulary, a tokenizer.json or a list of words (SpacedPieces::file()).
+    // Loads a SentencePiece model, a WordPiece vocabulary, a tokenizer.json, a list of words (SpacedPieces::file()) or
+    // what reads pictures (PicturePieces::file()).
     // Error that names it if it is missing or invalid.
     static Tokenizer load(const std::string& path);
     // The same from its bytes; `name` is for messages.
@@ -75,6 +78,8 @@ public:
     std::string readable(std::string_view piece) const { return segmenter_->readable(piece); }
 
     TokenizerType type() const { return segmenter_->type(); }
+    // What reads pictures; null if it splits text.
+    const PicturePieces* pictures() const;
     const std::string& name() const { return vocabulary_->name(); }  // the file, for messages
 
     // -1 if there is none (some foreign models lack pad or bos); our own trainer uses 0, 1, 2, 3.

@@ -128,7 +128,7 @@ std::shared_ptr<LabelledSource> encode_labelled(const TrainConfig& config, const
                               : fmt::format("; left out: {} with more than \"training.max_length\" ({}) tokens",
                                             texts.too_long(), config.training.max_length)));
     const auto seed = validates ? 0 : static_cast<std::uint64_t>(config.training.seed);
-    return std::make_shared<LabelledSource>(std::move(store), std::move(weighted), seed, data.frame.around_source());
+    return std::make_shared<LabelledSource>(std::move(store), std::move(weighted), seed, data.frame);
 }
 
 }  // namespace headscope

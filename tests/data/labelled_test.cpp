@@ -110,7 +110,7 @@ TEST_CASE("stored texts come back with their labels, types and numbers", "[label
     CHECK(source.longest().source == 6);
     CHECK(source.longest().target == 3);
     CHECK(source.predicted_tokens() == 2);
-    CHECK_THROWS_AS(LabelledSource(LabelledStore(""), {}, 1, 0), Error);
+    CHECK_THROWS_AS(LabelledSource(LabelledStore(""), {}, 1, Frame{}), Error);
 }
 
 TEST_CASE("a batch has one label a text, its number, and weight 0 elsewhere", "[labelled]") {

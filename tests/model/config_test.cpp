@@ -77,8 +77,8 @@ TEST_CASE("each field has a row in the table of keys") {
 
 TEST_CASE("each choice and flag is varied by some configuration of the tests") {
     auto varied = all_configs();
-    for (const NamedConfig& one : score_configs()) {
-        varied.push_back(one);
+    for (const auto& more : {score_configs(), picture_configs()}) {
+        varied.insert(varied.end(), more.begin(), more.end());
     }
     const json usual = flat_model_keys(small_config());
     for (const auto& [key, value] : usual.items()) {

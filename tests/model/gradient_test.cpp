@@ -56,7 +56,11 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 }  // namespace
 
 TEST_CASE("every gradient of the model agrees with central differences") {
-    for (const NamedConfig& varied : all_configs()) {
+    std::vector<NamedConfig> configs = all_configs();
+    for (const NamedConfig& reads_pictures : picture_configs()) {
+        configs.push_back(reads_pictures);
+    }
+    for (const NamedConfig& varied : configs) {
         SECTION(varied.name) {
             SmallModel model(varied.config, "cpu:oracle");
             // Chunks of 5 rows do not divide the 24 rows of the batch.

@@ -162,8 +162,8 @@ TEST_CASE("the page of the model directory has the program's table of keys", "[d
 TEST_CASE("the page of the model directory lists every parameter with its shape", "[docs]") {
     const std::regex row(R"(\| (?:\*(.*)\*)?`(.*)` \| \[(.*)\] \| (.*) \|)");
     std::vector<NamedConfig> all = all_configs();
-    for (const NamedConfig& one : score_configs()) {
-        all.push_back(one);
+    for (const auto& more : {score_configs(), picture_configs()}) {
+        all.insert(all.end(), more.begin(), more.end());
     }
     for (const NamedConfig& varied : all) {
         INFO(varied.name);

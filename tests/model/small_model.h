@@ -525,6 +525,27 @@ inline std::vector<NamedConfig> score_configs() {
     return all;
 }
 
+// A translator's encoder that reads pictures of 4 patches.
+inline std::vector<NamedConfig> picture_configs() {
+    std::vector<NamedConfig> all;
+    for (const bool class_token : {false, true}) {
+        ModelConfig config = small_config();
+        config.input = {.kind = InputKind::Patches,
+                        .picture = 4,
+                        .patch = 2,
+                        .channels = class_token ? 3 : 1,
+                        .class_token = class_token};
+        config.input.mean.assign(static_cast<std::size_t>(config.input.channels), 0.4);
+        config.input.deviation.assign(static_cast<std::size_t>(config.input.channels), 0.3);
+        config.source_vocabulary = config.input.channels * kChannelValues;
+        config.embedding.tying = class_token ? Tying::TargetOutput : Tying::None;
+        config.positions.kind = class_token ? Positions::Learned : Positions::Sinusoid;
+        config.frame.source_end = {};
+        all.push_back({class_token ? "pictures with a class token" : "grey pictures", config});
+    }
+    return all;
+}
+
 // Translation and language models.
 inline std::vector<NamedConfig> all_configs() {
     std::vector<NamedConfig> all = varied_configs();
@@ -542,12 +563,24 @@ inline std::vector<std::int32_t> random_pieces(Random& random, std::int64_t leng
     return ids;
 }
 
-// Sentence i has 1 + (i * 3) % 6 source pieces, and its target has the length of the next source.
+// The ids of a picture's pixels.
+inline std::vector<std::int32_t> random_picture(Random& random, const ModelConfig& config) {
+    const PatchShape shape = patches_of(config)->shape;
+    std::vector<std::int32_t> ids;
+    for (std::int64_t i = 0; i < shape.patches() * shape.values(); ++i) {
+        const auto channel = static_cast<std::int32_t>(i % shape.values() / (shape.patch * shape.patch));
+        ids.push_back(kChannelValues * channel + static_cast<std::int32_t>(random.below(kChannelValues)));
+    }
+    return ids;
+}
+
+// Sentence i has 1 + (i * 3) % 6 source pieces or is a picture, and its target has the length of the next source.
 inline std::vector<Example> random_pairs(const ModelConfig& config, std::int64_t count, std::uint64_t seed) {
     Random random(seed);
     std::vector<Example> pairs;
     for (std::int64_t i = 0; i < count; ++i) {
-        pairs.push_back({random_pieces(random, 1 + i * 3 % 6, config.source_vocabulary),
+        pairs.push_back({config.input.patches() ? random_picture(random, config)
+                                                : random_pieces(random, 1 + i * 3 % 6, config.source_vocabulary),
                          random_pieces(random, 1 + (i + 1) * 3 % 6, config.target_vocabulary)});
     }
     return pairs;
