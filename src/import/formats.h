@@ -36,6 +36,7 @@ ModelDirectory open_bert(const std::string& folder, const nlohmann::json& config
 ModelDirectory open_roberta(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_camembert(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_distilbert(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_vit(const std::string& folder, const nlohmann::json& config);
 
 // CTranslate2: model.bin and vocabularies.
 ModelDirectory open_ctranslate2(const std::string& folder);

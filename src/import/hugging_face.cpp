@@ -50,7 +50,8 @@ const std::map<std::string, OpenFamily>& readers() {
                                                             {"roberta", open_roberta},
                                                             {"xlm-roberta", open_roberta},
                                                             {"camembert", open_camembert},
-                                                            {"distilbert", open_distilbert}};
+                                                            {"distilbert", open_distilbert},
+                                                            {"vit", open_vit}};
     return known;
 }
 

@@ -79,6 +79,7 @@ constexpr auto kConfigKeys = std::to_array<KeyRule>({
     {"prefix"},
     {"summary_*"},
     {"pooler_*"},
+    {"encoder_stride", nullptr, kRefused, "vit"},
     {"directionality"},
     {"predict_special_tokens"},
     {"sep_token_id"},

@@ -53,7 +53,7 @@ void set_scores(const ForeignConfig& config, const ScoreTensors& tensors, Output
         output.head = OutputHead::Span;
         return;
     }
-    if (!name.ends_with("ForSequenceClassification")) {
+    if (!name.ends_with("ForSequenceClassification") && !name.ends_with("ForImageClassification")) {
         return;
     }
     std::vector<std::string> labels = labels_of(config);

@@ -14,8 +14,8 @@ struct ScoreTensors {
     const char* output;  // "classifier"
 };
 
-// The output for scores of a folder whose class scores texts, such as BertForSequenceClassification, with the names of
-// its classes; nothing for another class. Adds a problem for a head that is not read.
+// The output for scores of a folder whose class scores texts or pictures, such as BertForSequenceClassification, with
+// the names of its classes; nothing for another class. Adds a problem for a head that is not read.
 void set_scores(const ForeignConfig& config, const ScoreTensors& tensors, OutputConfig& output);
 void add_score_tensors(TensorMap& map, const ScoreTensors& tensors);
 

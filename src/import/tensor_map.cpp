@@ -53,6 +53,18 @@ bool is_vector(const std::vector<std::int64_t>& shape, std::int64_t elements) {
     return one_side && product == elements;
 }
 
+// Of a convolution that reads patches, [out, channels, height, width], the matrix [out, in]; of a batch of one matrix,
+// the matrix.
+std::vector<std::int64_t> flattened(std::vector<std::int64_t> shape) {
+    if (shape.size() > 2 && shape.front() == 1) {
+        shape.erase(shape.begin());
+    }
+    for (; shape.size() > 2; shape.pop_back()) {
+        shape[shape.size() - 2] *= shape.back();
+    }
+    return shape;
+}
+
 // Whether a tensor of the file has the shape that the model needs.
 bool fits(const std::vector<std::int64_t>& shape, const Assembly& assembly) {
     const auto [rows, columns] = assembly.sides;
@@ -61,7 +73,7 @@ bool fits(const std::vector<std::int64_t>& shape, const Assembly& assembly) {
     }
     const std::vector<std::int64_t> wanted =
         assembly.row->transposed ? std::vector{columns, rows} : std::vector{rows, columns};
-    return shape == wanted;
+    return (assembly.row->flattened ? flattened(shape) : shape) == wanted;
 }
 
 std::string needed(const Assembly& assembly) {

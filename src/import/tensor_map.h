@@ -16,6 +16,7 @@ struct TensorRow {
     std::string theirs;
     std::vector<std::string> ours;  // concatenated along their rows, in this order
     bool transposed = false;        // theirs is [in, out]
+    bool flattened = false;         // theirs has a side for each of channels, rows and columns, or one of 1 before ours
     // Theirs has more rows before ours: learned positions that begin behind the pad.
     std::int64_t skipped_rows = 0;
     // From this one of `ours` on, rows alternate head by head: those of the first head of each, then those of the

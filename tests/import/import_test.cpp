@@ -49,8 +49,9 @@ TEST_CASE("a model that was imported opens as the same model", "[import]") {
             CHECK(read->values_of(spec.name) == parameters->values_of(spec.name));
         }
         for (const char* text : {"the old king gave a ring", "Mo \u00e9 x2, [MASK]", "27 1", ""}) {
-            if (theirs.source_tokenizer->unk_id() < 0 && std::string(text) != "27 1") {
-                continue;  // takes ids alone
+            const bool of_ids = theirs.source_tokenizer->unk_id() < 0;
+            if (theirs.source_tokenizer->pictures() != nullptr || (of_ids && std::string(text) != "27 1")) {
+                continue;  // takes ids alone, or names of pictures
             }
             CHECK(ours.source_tokenizer->encode(text) == theirs.source_tokenizer->encode(text));
             CHECK(ours.target_tokenizer->encode(text) == theirs.target_tokenizer->encode(text));

@@ -7,6 +7,7 @@ from .ctranslate2_models import convert_marian, make_opennmt
 from .fairseq import make_fairseq
 from .hugging_face_llama import GPTJ, NEOX, OPT, make_decoder
 from .hugging_face_marian import LANGUAGES, make_marian, pickled, safetensors, shards
+from .hugging_face_pictures import make_vit
 from .hugging_face_seq2seq import (make_bart, make_blenderbot_small, make_mbart, make_pegasus, make_prefixed,
                                    make_t5)
 from .hugging_face_text import (LABELS, make_bert, make_distilbert, make_distilbert_classes, make_gpt2,
@@ -59,6 +60,7 @@ MODELS = {
                                           tie_word_embeddings=False),
     "hf-mt5": lambda folder: make_t5(folder, "MT5", extra_ids=0, untied=True, num_decoder_layers=2),
     "hf-umt5": lambda folder: make_t5(folder, "UMT5", num_decoder_layers=2),
+    "hf-vit": make_vit,
     "hf-gpt2": make_gpt2,
     "hf-gpt2-by-layer": lambda folder: make_gpt2(folder, scale_attn_by_inverse_layer_idx=True),
     "hf-llama": lambda folder: make_decoder(folder, dtype=torch.bfloat16, older=True, attention_bias=True,
