@@ -123,6 +123,7 @@ void read_masked(const ModelDirectory& model, const ExploreRequest& request, Che
 }
 
 void read_texts(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
+    require_text_input(model, "this view of a text");
     require_left_to_right(model.config);
     if (request.chat) {
         require_architecture(model, Architecture::CausalLm);

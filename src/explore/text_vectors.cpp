@@ -121,6 +121,7 @@ VectorSession::VectorSession(Backend& backend, const LoadedModel& model, Compute
 
 VectorSession::Line VectorSession::encode(const std::string& text) const {
     const ModelDirectory& model = model_.model();
+    require_text_input(model, "a vector of a text");
     const bool reads_source = traits(model.config.architecture).reads_source;
     const RecordedText encoded =
         reads_source ? encode_source(model, options_.languages, text) : encode_language_text(model, text);

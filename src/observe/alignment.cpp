@@ -108,6 +108,11 @@ std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vect
                                                    std::span<const Example> pairs, const AlignmentOptions& options,
                                                    std::int64_t budget) {
     check_alignment_options(options, models);
+    if (options.frame.patches) {
+        throw Error(
+            "the model reads pictures, which have no words to align: headscope attention --picture draws what "
+            "each word looks at");
+    }
     const std::int64_t around = std::max(options.frame.around_source(), options.frame.around_target());
     std::vector<std::int64_t> lengths;
     std::vector<std::vector<double>> weights;

@@ -106,14 +106,32 @@ std::string too_many_weights(const ModelConfig& config, const AttentionObserver&
 std::string too_many_weights(const ModelConfig& config, const AttentionObserver& observer, const RecordedText& source,
                              std::int64_t source_pads, const RecordedText& target, std::int64_t most) {
     const auto target_length = static_cast<std::int64_t>(target_in_ids(config, target).size());
-    const std::int64_t source_length = traits(config.architecture).reads_source
+    const std::int64_t source_length = config.input.patches() ? patches_of(config)->positions()
+                                       : traits(config.architecture).reads_source
                                            ? static_cast<std::int64_t>(source_ids(source).size()) + source_pads
                                            : target_length;  // a language model's only text
     return too_many_weights(config, observer, source_length, target_length, most);
 }
 
+namespace {
+
+Memory read_picture_source(Context& ctx, const Model& model, const RecordedText& source) {
+    const std::vector<std::vector<std::int32_t>> sources{source_ids(source)};
+    const DeviceBatch batch =
+        upload(ctx.backend, make_source_batch(sources, padding_id(model.config()),
+                                              {.longest = model.config().max_length}, patches_of(model.config())));
+    const auto* translates = dynamic_cast<const EncoderDecoder*>(&model);
+    return {translates != nullptr ? translates->encode(ctx, batch.source) : model.states(ctx, batch),
+            batch.source.lengths};
+}
+
+}  // namespace
+
 Memory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads) {
     require_left_to_right(model.config());
+    if (model.config().input.patches()) {
+        return read_picture_source(ctx, model, source);
+    }
     const auto* translates = dynamic_cast<const EncoderDecoder*>(&model);
     if (translates == nullptr) {
         return {};

@@ -79,6 +79,19 @@ void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const
     }
 }
 
+// "[class]", then "1,1", "1,2" and so on: row and column of each patch.
+std::vector<RecordedToken> patch_tokens(const PatchGrid& grid) {
+    std::vector<RecordedToken> tokens;
+    if (grid.class_token) {
+        tokens.push_back({"[class]", TokenKind::Begin, true});
+    }
+    for (std::int64_t patch = 0; patch < grid.shape.patches(); ++patch) {
+        tokens.push_back({fmt::format("{},{}", patch / grid.shape.side() + 1, patch % grid.shape.side() + 1),
+                          TokenKind::Piece, true});
+    }
+    return tokens;
+}
+
 void check_length(const RecordedText& text, const ModelConfig& config) {
     const std::int64_t length = std::ssize(text.ids) + 1 - first_predicted(config);
     if (length > config.max_length) {
@@ -260,6 +273,9 @@ std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const Recorde
 
 std::vector<RecordedToken> source_tokens(const ModelConfig& config, const RecordedText& source, std::int64_t pads) {
     std::vector<RecordedToken> tokens;
+    if (config.input.patches()) {
+        return patch_tokens(*patches_of(config));
+    }
     append(tokens, source.before, TokenKind::Begin);
     append(tokens, config, source, source.ids.size());
     append(tokens, source.after, TokenKind::End);

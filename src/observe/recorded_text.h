@@ -61,7 +61,7 @@ std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, st
 // The first token of a text that is predicted: 1 if a causal language model's texts start with a given piece, else 0.
 std::ptrdiff_t first_predicted(const ModelConfig& config);
 
-// Encoder input, decoder input and decoder output, as ids and as tokens.
+// Encoder input, decoder input and decoder output, as ids and as tokens. The tokens of a picture are its patches.
 std::vector<std::int32_t> source_ids(const RecordedText& source);
 std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const RecordedText& target);
 std::vector<RecordedToken> source_tokens(const ModelConfig& config, const RecordedText& source, std::int64_t pads);

@@ -31,6 +31,8 @@ for i in $(seq 40); do printf '{"text": "Sentence %s.", "label": "%s"}\n' "$i" "
 cp text.en reviews.txt
 printf '{"question": "mo", "context": "kaleb rito", "answers": ["rito"]}\n' >questions.jsonl
 ln -s "$repository/tests/import/models/hf-bert-answers" bert-squad
+ln -s "$repository/tests/import/models/hf-vit" vit
+cp vit/picture.png cat.png
 head -n 3 ranked.jsonl | tee ratings.jsonl >other.jsonl
 printf '{"prompt": "Sentence %s."}\n' 1 2 3 >prompts.jsonl
 

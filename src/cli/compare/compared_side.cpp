@@ -54,6 +54,7 @@ ComparedSide::ComparedSide(const std::string& id, const std::string& model, cons
 
 void ComparedSide::translate(const std::vector<std::string>& lines) {
     model_ = engine_.open({path_});
+    require_text_input(model(), "headscope compare");
     require_left_to_right(model().config);  // differences are explained by the next piece
     if (traits(model().config.architecture).reads_source) {
         options_.split_longer_than = 0;  // whole lines are compared

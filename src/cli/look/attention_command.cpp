@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/look/attention_corpus.h"
 #include "cli/look/attention_inside.h"
+#include "cli/look/attention_on_picture.h"
 #include "cli/look/attention_options.h"
 #include "cli/look/attention_page.h"
 #include "cli/look/class_token.h"
@@ -77,6 +78,15 @@ std::string look_at_sentence(const AttentionOptions& options, const ShownFormat&
     }
     OpenedEngine opened(options.common, {input_model(options)});
     RecordRequest request = request_for(options, opened.directory().config);
+    const bool reads_pictures = opened.directory().config.input.patches();
+    if (options.has_picture != reads_pictures) {
+        throw UsageError(fmt::format("{} reads {}: give {}", opened.directory().path,
+                                     reads_pictures ? "pictures" : "text",
+                                     reads_pictures ? "--picture FILE" : "--text"));
+    }
+    if (reads_pictures) {
+        choose_patch(options, opened.directory().config, request.selection);
+    }
     if (!options.has_text && asks_for_places(options)) {
         request.text = repeated_text(opened.directory());
         log_line("the text, random words twice: " + request.text.substr(request.text.find_first_not_of(' ')));
@@ -93,6 +103,9 @@ std::string look_at_sentence(const AttentionOptions& options, const ShownFormat&
     AttentionSelection selection = request.selection;
     if (!options.find.empty()) {
         choose_found(selection, record, options);
+    }
+    if (reads_pictures && format.picture != nullptr && options.picture.picture == AttentionPicture::Figure) {
+        return draw_on_picture(options, opened.directory().config, record, selection, *format.picture);
     }
     PictureOptions picture = options.picture;
     picture.group = heads_in_group(opened.directory().config, selection.kind);
@@ -173,9 +186,10 @@ void add_attention_command(CLI::App& app, const OpenOptions& open_options) {
         app.add_subcommand("attention", "Draw the attention of every head, like the paper's figures")->group("Look");
     add_attention_options(*command, *options);
     command->callback([options, command] {
-        options->has_text = command->count("--text") > 0;
+        options->has_picture = command->count("--picture") > 0;
+        options->has_text = command->count("--text") > 0 || options->has_picture;
         if (!options->has_text && command->count("--corpus") == 0 && !asks_for_places(*options)) {
-            throw UsageError("--text or --corpus is required");
+            throw UsageError("--text, --picture or --corpus is required");
         }
         show_attention(*options);
     });

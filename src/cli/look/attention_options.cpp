@@ -76,6 +76,7 @@ constexpr const char* kAboutAttention =
     "  headscope attention --text 'The cat sleeps.' --lens -o lens.json\n"
     "  headscope attention --text 'The cat sleeps.' --patch 'encoder.*.residual_out' --from 'The dog sleeps.'\n"
     "  headscope attention --model en-causal --all-heads --sort induction\n"
+    "  headscope attention --model vit --picture cat.png --layer 2 -o cat-patches.png\n"
     "  headscope attention --corpus pairs.tsv --find anaphora -o anaphora.svg\n"
     "  headscope attention --corpus pairs.tsv --importance -o importance.svg\n"
     "  headscope attention --model out/lm --text 'The weather' --max-tokens 5 -o weather.svg\n"
@@ -86,6 +87,9 @@ constexpr const char* kAboutAttention =
 void add_record_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Data");
     command.add_option("--text", options.request.text, "The source sentence, or the text of a language model");
+    command.add_option("--picture", options.request.text, "A PNG or JPEG file, of a model that reads pictures")
+        ->type_name("FILE")
+        ->excludes("--text");
     command
         .add_flag("--chat", options.request.chat,
                   "The text is a message to a causal language model, in its chat template")
@@ -135,6 +139,16 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
                                             "Draw only the lines of these columns; of --patch: these pieces")
                                 ->delimiter(',')
                                 ->check(check_number);
+    command
+        .add_option("--at", options.at,
+                    "Draw what this patch of a picture looks at, such as 2,3: row and column, from 1")
+        ->type_name("ROW,COLUMN")
+        ->delimiter(',')
+        ->expected(2)
+        ->needs("--picture")
+        ->excludes(word)
+        ->excludes(position)
+        ->check(check_number);
     CLI::Option* pieces =
         command.add_flag("--pieces", options.pieces, "One column per piece, or in a picture of --saliency");
     command.add_flag("--words", options.words, "One column per word (the default)")->excludes(pieces);
@@ -162,9 +176,10 @@ void add_corpus_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Many sentences");
     CLI::Option* corpus = command.add_option("--corpus", options.corpus,
                                              "Lines of \"source TAB target\", or of text: for --find or --importance");
-    for (const char* other : {"--text", "--target", "--max-tokens", "--pads", "--layer", "--heads", "--best", "--rank",
-                              "--word", "--position", "--class-token", "--no-special", "--matrix", "--all-heads",
-                              "--overview", "--least", "--top", "--numbers", "--probabilities"}) {
+    for (const char* other :
+         {"--text",      "--picture",  "--target", "--max-tokens", "--pads",        "--layer",        "--heads",
+          "--best",      "--rank",     "--word",   "--position",   "--class-token", "--no-special",   "--matrix",
+          "--all-heads", "--overview", "--least",  "--top",        "--numbers",     "--probabilities"}) {
         corpus->excludes(other);
     }
     CLI::Option* importance =
@@ -203,9 +218,9 @@ void add_inside_options(CLI::App& command, AttentionOptions& options) {
     saliency->excludes(lens)->excludes(patch);
     lens->excludes(patch);
     for (CLI::Option* option : {saliency, lens, patch}) {
-        for (const char* other : {"--corpus", "--kind", "--pads", "--layer", "--heads", "--find", "--word", "--words",
-                                  "--class-token", "--no-special", "--matrix", "--all-heads", "--overview", "--least",
-                                  "--top", "--numbers", "--probabilities", "--palette"}) {
+        for (const char* other : {"--corpus", "--picture", "--kind", "--pads", "--layer", "--heads", "--find", "--word",
+                                  "--words", "--class-token", "--no-special", "--matrix", "--all-heads", "--overview",
+                                  "--least", "--top", "--numbers", "--probabilities", "--palette"}) {
             option->excludes(other);
         }
     }

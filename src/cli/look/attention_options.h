@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "answers/attention_pictures.h"
 #include "cli/look/attention_recording.h"
@@ -17,7 +18,9 @@ namespace headscope {
 struct AttentionOptions {
     CommonOptions common = {};
     RecordRequest request = {};
-    bool has_text = false;  // of the request, which may be empty
+    bool has_text = false;     // of the request, which may be empty
+    bool has_picture = false;  // the text is the name of a picture
+    std::vector<int> at;       // row and column of a patch, from 1; empty: none is chosen
     std::string kind;
     std::string output;
     std::string format;

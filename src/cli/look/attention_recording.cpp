@@ -16,12 +16,11 @@ namespace headscope {
 
 namespace {
 
-// Error for a text that is empty or too long. `around`: tokens that the model reads or predicts around it.
-void check_text(const RecordedText& text, const char* option, std::int64_t around, const ModelConfig& config) {
+// Error for a text that is empty or too long. `length`: with the tokens that the model reads or predicts around it.
+void check_text(const RecordedText& text, const char* option, std::int64_t length, const ModelConfig& config) {
     if (text.ids.empty()) {
         throw UsageError(fmt::format("{} is empty", option));
     }
-    const auto length = std::ssize(text.ids) + around;
     if (length > config.max_length) {
         throw Error(fmt::format("{} has {} pieces including its end, but the model takes at most {}", option, length,
                                 config.max_length));
@@ -80,17 +79,20 @@ AttentionRecord record_for(Backend& backend, const LoadedModel& translator, cons
     if (!traits(model.config.architecture).reads_source) {
         return record_language(backend, translator, request, record);
     }
+    if (model.config.input.patches() && request.pads > 0) {
+        throw UsageError("--pads does not apply to pictures, which all have as many patches");
+    }
     const SearchOptions search = translator.search_options(request.choices);
     const Frame frame = frame_line(model, search.languages, request.text).frame;
     const RecordedText source = encode_source(model, search.languages, request.text);
-    check_text(source, "--text", frame.around_source(), model.config);
+    check_text(source, "--text", frame.source_positions(std::ssize(source.ids)), model.config);
     if (!request.target.empty()) {
         const RecordedText target = encode_target(model, frame, request.target);
-        check_text(target, "--target", frame.around_target(), model.config);
+        check_text(target, "--target", std::ssize(target.ids) + frame.around_target(), model.config);
         return record_attention(backend, translator.transformer(), source, target, record);
     }
     if (request.selection.kind == AttentionKind::EncoderSelf) {
-        return record_attention(backend, translator.transformer(), source, {}, record);
+        return record_attention(backend, translator.network(), source, {}, record);
     }
     if (request.pads > 0) {
         throw UsageError("--pads needs --target or --kind encoder: the model translates without pads");

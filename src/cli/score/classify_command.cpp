@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,7 @@ struct ClassifyOptions {
     std::int64_t batch_tokens = 1024;
     std::int64_t top = 0;
     bool pairs = false;
+    std::vector<std::string> pictures;
 };
 
 // A line of the input; of two texts they are separated by TAB.
@@ -49,6 +51,33 @@ bool read_line(LineReader& reader, bool pairs, ScoredLine& line) {
     line.text.resize(tab);
     return true;
 }
+
+// The pictures of the command line, or the lines of a file.
+class ClassifiedInput {
+public:
+    explicit ClassifiedInput(const ClassifyOptions& options) : options_(options) {
+        if (options.pictures.empty()) {
+            reader_.emplace(options.input);
+        }
+    }
+    bool next(ScoredLine& line) {
+        if (reader_) {
+            return read_line(*reader_, options_.pairs, line);
+        }
+        if (next_ == options_.pictures.size()) {
+            return false;
+        }
+        line.text = options_.pictures[next_];
+        line.line = ++next_;
+        return true;
+    }
+    std::string name() const { return reader_ ? reader_->name() : "--picture"; }
+
+private:
+    const ClassifyOptions& options_;
+    std::optional<LineReader> reader_;
+    std::size_t next_ = 0;
+};
 
 // The classes, the likeliest first.
 std::vector<std::size_t> ordered(const std::vector<double>& probabilities, std::int64_t top) {
@@ -74,8 +103,8 @@ std::string text_of(const ScoredLine& line, const std::vector<std::string>& labe
     return text + "\n";
 }
 
-std::string json_of(const ScoredLine& line, const std::vector<std::string>& labels, std::int64_t top) {
-    nlohmann::ordered_json json{{"line", line.line}, {"text", line.text}};
+std::string json_of(const ScoredLine& line, const std::vector<std::string>& labels, std::int64_t top, bool picture) {
+    nlohmann::ordered_json json{{"line", line.line}, {picture ? "picture" : "text", line.text}};
     if (line.pair) {
         json["pair"] = *line.pair;
     }
@@ -96,12 +125,19 @@ std::string json_of(const ScoredLine& line, const std::vector<std::string>& labe
 }
 
 void classify(const ClassifyOptions& options) {
-    LineReader reader(options.input);
+    ClassifiedInput input(options);
     InputFiles inputs(options.common.open.settings);
-    inputs.add({options.input});
+    inputs.add(options.pictures.empty() ? std::vector{options.input} : options.pictures);
     inputs.add(options.common.find_models());
     inputs.refuse("-");
     TextScorer scorer(options.common, options.batch_tokens);
+    const bool reads_pictures = scorer.directory().config.input.patches();
+    if (!options.pictures.empty() && !reads_pictures) {
+        throw Error(
+            fmt::format("{} reads text, and --picture gives a picture: give a text, or a model of pictures, "
+                        "such as a ViTForImageClassification",
+                        scorer.directory().path));
+    }
     if (!scorer.has_classes() && options.top > 0) {
         throw Error("--top chooses among classes, and the model has a number: leave it out");
     }
@@ -109,12 +145,13 @@ void classify(const ClassifyOptions& options) {
         throw Error(fmt::format("--top {}: the model has {} classes ({})", options.top, scorer.labels().size(),
                                 fmt::join(scorer.labels(), ", ")));
     }
-    scorer.print_all([&](ScoredLine& line) { return read_line(reader, options.pairs, line); },
+    scorer.print_all([&](ScoredLine& line) { return input.next(line); },
                      [&](const ScoredLine& line) {
-                         return options.common.json ? json_of(line, scorer.labels(), options.top)
+                         return options.common.json ? json_of(line, scorer.labels(), options.top, reads_pictures)
                                                     : text_of(line, scorer.labels(), options.top);
                      },
-                     reader.name(), {.noun = "text", .to_do = " to classify", .done = "classified"});
+                     input.name(),
+                     {.noun = reads_pictures ? "picture" : "text", .to_do = " to classify", .done = "classified"});
 }
 
 }  // namespace
@@ -124,7 +161,7 @@ void add_classify_command(CLI::App& app, const OpenOptions& open_options) {
     options->common.open = open_options;
     options->common.bundled_model = kMaskedModel;
     CLI::App* command =
-        app.add_subcommand("classify", "Print the classes of texts, or numbers")->group("Language models");
+        app.add_subcommand("classify", "Print the classes of texts or pictures, or numbers")->group("Language models");
     command->footer(
         "Prints \"class TAB probability\" for each line, the likeliest class first, with a TAB between classes; of a\n"
         "model with a number (regression) that. A line that cannot be read is reported on standard error, gives an\n"
@@ -132,12 +169,19 @@ void add_classify_command(CLI::App& app, const OpenOptions& open_options) {
         "Examples:\n"
         "  headscope classify --model out/mood --text 'What a lovely day!'\n"
         "  headscope classify --model out/mood reviews.txt --top 1\n"
-        "  headscope classify --model out/entailment --pairs pairs.tsv --json");
+        "  headscope classify --model out/entailment --pairs pairs.tsv --json\n"
+        "  headscope classify --model vit --picture cat.png --top 1");
     command->option_defaults()->group("Data");
-    CLI::Option* file = command->add_option("FILE", options->input, "One text a line; - or none: standard input");
-    add_text(*command, file);
-    command->add_flag("--pairs", options->pairs,
-                      "Lines of two texts, \"text TAB pair\", such as premise and hypothesis");
+    CLI::Option* file = command->add_option("FILE", options->input,
+                                            "One text a line, or one name of a picture; - or none: standard input");
+    CLI::Option* text = add_text(*command, file);
+    CLI::Option* pairs = command->add_flag("--pairs", options->pairs,
+                                           "Lines of two texts, \"text TAB pair\", such as premise and hypothesis");
+    command->add_option("--picture", options->pictures, "These PNG or JPEG files instead of a FILE")
+        ->type_name("FILE..")
+        ->excludes(file)
+        ->excludes(text)
+        ->excludes(pairs);
     options->common.add_model(*command);
     options->common.add_device_list(*command);
     options->common.add_precision(*command);

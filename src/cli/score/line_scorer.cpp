@@ -66,7 +66,9 @@ std::optional<LineScorer::Part> LineScorer::read(const std::function<bool(Scored
             size.add(1);
         }
         for (const Example& example : line.examples) {
-            size.add(std::max(std::ssize(example.source), std::ssize(example.target)));
+            const std::int64_t source =
+                example.source.empty() ? 0 : frame_.source_positions(std::ssize(example.source));
+            size.add(std::max(source, std::ssize(example.target)));
         }
         part.lines.push_back(std::move(line));
     }
