@@ -12,10 +12,12 @@
 
 #include "data/labelled_reader.h"
 #include "io/atomic_file.h"
+#include "model/frame_of_config.h"
 #include "model/tokenizer_files.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "support/random.h"
+#include "text/picture_pieces.h"
 #include "text/target_mark.h"
 #include "text/tokenizer_training.h"
 #include "train/unlearnable_lines.h"
@@ -139,6 +141,16 @@ void learn(const TrainConfig& config, const TokenizerOptions::Side& side, const 
 
 void learn_tokenizers(const TrainConfig& config, const std::string& folder, bool warned, const Log& say) {
     const auto path = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
+    const std::optional<PatchGrid> pictures =
+        patches_of(config.model_config(config.tokenizer.source.vocabulary, config.tokenizer.target.vocabulary));
+    if (pictures) {
+        const bool alone = traits(config.task).reads_labels;  // there is no other side
+        atomic_write_file(path(alone ? "sentencepiece.model" : "source.model"), picture_pieces_file(pictures->shape));
+        if (!alone) {
+            learn(config, config.tokenizer.target, {}, path("target.model"), sample_text(config).target, warned, say);
+        }
+        return;
+    }
     SampledText text = sample_text(config);
     const std::vector<std::string> languages = config.data.target_languages();
     if (config.tokenizer.shared) {

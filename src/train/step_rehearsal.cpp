@@ -102,7 +102,11 @@ Batch StepRehearsal::sentences(std::int64_t tokens, std::int64_t length) const {
     const ModelConfig& model = learner_.model_config();
     const Padding padding = step_budget(options_).padding();
     const bool pair = traits(model.architecture).reads_source;
-    length = pair ? length : options_.max_length;
+    length = frame_.patches ? frame_.patches->positions() : pair ? length : options_.max_length;
+    const std::int64_t pieces_of_source = frame_.patches
+                                              ? frame_.patches->shape.patches() * frame_.patches->shape.values()
+                                              : length - frame_.around_source();
+    const std::int64_t pieces_of_target = has_decoder(model) ? length - frame_.around_target() : length;
     // All pieces differ, so that lookups spread over the whole embedding table.
     const auto side = [&](std::int64_t vocabulary, std::int64_t sentence, std::int64_t pieces) {
         std::vector<std::int32_t> ids;
@@ -115,8 +119,8 @@ Batch StepRehearsal::sentences(std::int64_t tokens, std::int64_t length) const {
     std::vector<Example> pairs;
     for (std::int64_t i = 0; i < std::max<std::int64_t>(tokens / padding.of(length) / texts, 1); ++i) {
         if (pair) {
-            pairs.push_back({side(model.source_vocabulary, i, length - frame_.around_source()),
-                             side(model.target_vocabulary, i, length - frame_.around_target())});
+            pairs.push_back({side(frame_.patches ? kChannelValues : model.source_vocabulary, i, pieces_of_source),
+                             side(model.target_vocabulary, i, pieces_of_target)});
             if (frame_.mask >= 0) {
                 pairs.back().labels = pairs.back().target;
             }

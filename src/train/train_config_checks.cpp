@@ -6,6 +6,7 @@
 
 #include "data/batch.h"
 #include "data/corruption.h"
+#include "model/frame_of_config.h"
 #include "support/check.h"
 #include "train/train_config.h"
 
@@ -218,10 +219,37 @@ void check_labels_task(const TrainConfig& config) {
     }
 }
 
+// What pictures as sources, of which a model has or has not captions, exclude.
+void check_pictures(const TrainConfig& config) {
+    const std::optional<PatchGrid> pictures =
+        patches_of(config.model_config(config.tokenizer.source.vocabulary, config.tokenizer.target.vocabulary));
+    if (!pictures) {
+        return;
+    }
+    const auto fail = [&](const std::string& problem) { throw Error(fmt::format("{}: {}", config.file, problem)); };
+    if (config.training.max_length < pictures->positions()) {
+        fail(fmt::format("\"training.max_length\" must be at least {}, the positions of a picture, got {}",
+                         pictures->positions(), config.training.max_length));
+    }
+    if (!traits(config.task).reads_labels && !traits(config.task).reads_pairs) {
+        fail(fmt::format("the \"task\" \"{}\" has no pictures: \"model.input.kind\" must be \"text\"",
+                         name_of(config.task)));
+    }
+    if (traits(config.task).reads_pairs && config.tokenizer.shared) {
+        fail("\"tokenizer.shared\" must be false: pictures and captions have no pieces in common");
+    }
+    if (config.data.joined_share > 0.0 || config.data.bpe_dropout > 0.0 || config.data.word_dropout > 0.0) {
+        fail(
+            "\"data.joined_share\", \"data.bpe_dropout\" and \"data.word_dropout\" must be 0: pictures are not joined, "
+            "and have no pieces to drop");
+    }
+}
+
 }  // namespace
 
 void check_train_config(const TrainConfig& config) {
     check_lengths(config);
+    check_pictures(config);
     check_training_options(config.training, config.file);
     if (!traits(config.task).reads_pairs) {
         check_text_task(config);

@@ -70,13 +70,13 @@ public:
 
 private:
     void encode() {
-        EncodedCorpus encoded =
-            encode_corpus(std::exchange(text_, {}), *data_.source_tokenizer, *data_.target_tokenizer, max_pieces_);
+        EncodedCorpus encoded = encode_corpus(std::exchange(text_, {}), *data_.source_tokenizer,
+                                              *data_.target_tokenizer, max_pieces_, data_.frame.patches.has_value());
         counts_.dropped_long += encoded.dropped_long;
         counts_.dropped_empty += encoded.dropped_empty;
         counts_.pairs += std::ssize(encoded.pairs);
         for (Example& pair : encoded.pairs) {
-            counts_.source_tokens += std::ssize(pair.source) + data_.frame.around_source();
+            counts_.source_tokens += data_.frame.source_positions(std::ssize(pair.source));
             counts_.target_tokens += std::ssize(pair.target) + data_.frame.around_target();
             take_(std::move(pair));
         }

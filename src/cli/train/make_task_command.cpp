@@ -1,5 +1,6 @@
 // headscope make-task: small tasks with a known answer, to prove that training works.
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,10 +13,15 @@
 #include "cli/command.h"
 #include "cli/train/pairs_output.h"
 #include "cli/train/preferences_command.h"
+#include "io/atomic_file.h"
+#include "io/made_folder.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "paint/png.h"
+#include "support/check.h"
 #include "support/counted.h"
 #include "train/digits_task.h"
+#include "train/shapes_task.h"
 #include "train/text_tasks.h"
 
 namespace headscope {
@@ -57,6 +63,38 @@ void make_digits(const TaskOptions& options) {
         output.write(options.part_of(done++), number.digits, number.words);
     }
     commit_and_say(output, options, "pair");
+}
+
+// Names of pictures are those that this folder has for the command, so that training finds them from the same place.
+std::string write_shapes_picture(const std::string& folder, std::int64_t number, const ShapesPicture& picture) {
+    Bitmap bitmap{kShapesSide, kShapesSide, {}};
+    for (std::size_t at = 0; at < picture.pixels.size(); at += 3) {
+        bitmap.rgba.insert(bitmap.rgba.end(),
+                           {picture.pixels[at], picture.pixels[at + 1], picture.pixels[at + 2], 255});
+    }
+    std::string path = (std::filesystem::path(folder) / fmt::format("{:06}.png", number)).string();
+    atomic_write_file(path, to_png(bitmap));
+    return path;
+}
+
+void make_shapes(const TaskOptions& options) {
+    require_replaceable_pairs(options.output, {});
+    PairsOutput output(options.output);
+    const std::filesystem::path folder = std::filesystem::path(options.output) / "pictures";
+    if (std::filesystem::exists(folder) && !std::filesystem::exists(output.path(Part::Train))) {
+        throw Error(
+            fmt::format("'{}' exists, but not the files that this command writes beside it: choose another "
+                        "folder",
+                        folder.string()));
+    }
+    MadeFolder pictures(folder.string());
+    std::int64_t done = 0;
+    for (const ShapesPicture& picture : make_shapes_task(options.all(), options.seed)) {
+        output.write(options.part_of(done), write_shapes_picture(folder.string(), done + 1, picture), picture.caption);
+        ++done;
+    }
+    commit_and_say(output, options, "pair");
+    pictures.keep();
 }
 
 using MakeText = std::vector<TextTaskLine> (*)(std::int64_t lines, std::uint64_t seed);
@@ -129,6 +167,15 @@ void add_make_task_command(CLI::App& app) {
         "Example:\n  headscope make-task digits --output data/digits\n"
         "  headscope train digits --data data/digits --output out/digits");
     digits->callback([options] { make_digits(*options); });
+    auto of_shapes = std::make_shared<TaskOptions>();
+    of_shapes->train = 8'000;
+    CLI::App* shapes =
+        add_task(*command, "shapes", "Pictures and captions: a red circle left of a blue square", "pairs", of_shapes);
+    shapes->footer(
+        "The pictures are PNG files in FOLDER/pictures, which the pairs name as seen from this folder.\n\n"
+        "Example:\n  headscope make-task shapes --output data/shapes\n"
+        "  headscope train shapes --data data/shapes --output out/shapes");
+    shapes->callback([of_shapes] { make_shapes(*of_shapes); });
     add_text_task(*command, "brackets", "For causal models: balanced brackets, ( [ ] { } )", make_brackets_task,
                   20'000);
     add_text_task(*command, "cloze", "For masked models: the dogs near the cat <mask> loudly", make_cloze_task, 8'000);
