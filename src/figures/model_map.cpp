@@ -90,7 +90,7 @@ std::string norms_of(const NormConfig& norm) {
 }
 
 std::string model_detail(const ModelConfig& config) {
-    const std::string layers = traits(config.architecture).reads_source
+    const std::string layers = has_encoder(config) && has_decoder(config)
                                    ? fmt::format("{} + {} layers", config.encoder_layers, config.decoder_layers)
                                    : fmt::format("{}: {}", name_of(config.architecture),
                                                  counted(config.encoder_layers + config.decoder_layers, "layer"));
