@@ -88,9 +88,10 @@ std::string draw_on_picture(const AttentionOptions& options, const ModelConfig& 
     }
     const SelectedAttention selected = select_attention(record, selection);
     constexpr int kChannels = 3;
-    const auto side = static_cast<int>(grid.shape.picture);
-    PatchMap map{.picture = resized(read_picture(options.request.text, kChannels), side, side),
-                 .side = static_cast<int>(grid.shape.side())};
+    constexpr int kLeastPixels = 56;  // of a side, to show a picture that the model reads in fewer
+    const auto side = static_cast<int>(grid.shape.side());
+    const int pixels = side * std::max(static_cast<int>(grid.shape.patch), kLeastPixels / side);
+    PatchMap map{.picture = resized(read_picture(options.request.text, kChannels), pixels, pixels), .side = side};
     const std::string layer = layer_label(record.family, {selection.kind, selection.layer - 1});
     if (words && selected.chosen.empty()) {
         for (std::size_t query = 0; query < selected.queries.size(); ++query) {
