@@ -13,12 +13,15 @@
 namespace headscope {
 namespace {
 
+constexpr const char* kTranslation = "translation";
+constexpr const char* kParsing = "parsing";
+
 constexpr const char* kReplacedFooter =
     "Trains translators of other kinds of layers with as many parameters as the Transformer, and prints BLEU,\n"
     "perplexity and speeds of the development data; table.json, table.md and by-length.svg in the output folder have\n"
-    "the same, and BLEU by the length of the source. All have layer norms before each part. The same command "
-    "continues\n"
-    "after any end.\n\n"
+    "the same, and BLEU by the length of the source. All have layer norms before each part. --task parsing trains\n"
+    "parsers instead, on pairs of headscope trees linearise, and prints F1. The same command continues after any\n"
+    "end.\n\n"
     "Examples:\n"
     "  headscope experiment replaced --data data/digits --config my.json --output out/replaced --models transformer\n"
     "  headscope experiment replaced --config my.json --data data/digits --output out/timed --minutes 5 --dry-run";
@@ -71,17 +74,26 @@ RowConfig replaced_config(const StudyRow& row, const nlohmann::json& base, const
     return made;
 }
 
-// BLEU of sources by their number of words. Lengths with fewer sentences are in the table, but not in the picture.
+// Parsers have a vocabulary of symbols; other translators may share theirs.
+void prepare_replaced(nlohmann::json& base, const nlohmann::json& values) {
+    base = with_flat_model(std::move(base));
+    base["model"]["norm.placement"] = "pre";
+    if (values.at("task") == kParsing) {
+        prepare_parser(base, "--task parsing");
+    }
+}
+
+// The score of sources by their number of words. Lengths with fewer sentences are in the table, but not in the picture.
 void add_lengths(const std::vector<RowResults>& rows, StudyReport& report) {
     constexpr std::int64_t kFewest = 20;
     std::map<std::int64_t, std::int64_t> lengths;  // and how many sentences there are
     std::vector<Series> curves;
     for (const RowResults& row : rows) {
         Series& series = curves.emplace_back(Series{.name = row.row->label, .points = {}});
-        for (const BleuOfLength& one : row.results.front().by_length) {
+        for (const ScoreOfLength& one : row.results.front().by_length) {
             lengths[one.least] = one.sentences;
             if (one.sentences >= kFewest) {
-                series.points.push_back({static_cast<double>(one.least), one.bleu});
+                series.points.push_back({static_cast<double>(one.least), one.score});
             }
         }
     }
@@ -94,15 +106,20 @@ void add_lengths(const std::vector<RowResults>& rows, StudyReport& report) {
         columns.push_back({fmt::format("{} ({})", words, at->second), "",
                            [least = at->first](const RowResults& row) -> nlohmann::json {
                                const auto& all = row.results.front().by_length;
-                               const auto found = std::find_if(
-                                   all.begin(), all.end(), [&](const BleuOfLength& one) { return one.least == least; });
-                               return found == all.end() ? nlohmann::json("") : nlohmann::json(found->bleu);
+                               const auto found = std::find_if(all.begin(), all.end(), [&](const ScoreOfLength& one) {
+                                   return one.least == least;
+                               });
+                               return found == all.end() ? nlohmann::json("") : nlohmann::json(found->score);
                            },
                            1});
     }
     report.tables.push_back(table_of(columns, rows));
+    const bool parsers = std::any_of(rows.begin(), rows.end(), [](const RowResults& row) {
+        return !row.results.empty() && !row.results.front().f1.empty();
+    });
+    const std::string score = parsers ? "F1" : "BLEU";
     report.add_curves("by-length", std::move(curves),
-                      {.title = "BLEU by length", .x_label = "words of the source, from", .y_label = "BLEU"});
+                      {.title = score + " by length", .x_label = "words of the source, from", .y_label = score});
 }
 
 }  // namespace
@@ -119,14 +136,25 @@ Study replaced() {
                          .value = 0.0,
                          .most = 1e6,
                          .least = 0.001,
-                         .excludes = "--steps"}},
+                         .excludes = "--steps"},
+                        {.group = "Models",
+                         .name = "task",
+                         .type = "TASK",
+                         .help = "What they learn",
+                         .value = kTranslation,
+                         .known = {kTranslation, kParsing}}},
             .title = "What the Transformer replaced",
             .rows = replaced_rows(),
             .chosen = "models",
-            .base = {{"model", {{"norm.placement", "pre"}}}},
+            .prepare = prepare_replaced,
             .columns =
                 {
-                    {"BLEU", "", 1, kBleuColumn.of},
+                    {.heading = "BLEU", .key = "", .digits = 1, .of = kBleuColumn.of, .task = kTranslation},
+                    {.heading = "F1",
+                     .key = "f1",
+                     .digits = 1,
+                     .of = [](const TrialResult& result) { return result.f1.front(); },
+                     .task = kParsing},
                     {"PPL", "", 2, kPerplexityColumn.of},
                     {"params", "", 2, kParametersColumn.of, 1e6},
                     {"steps", "", 0, [](const TrialResult& result) { return static_cast<double>(result.steps); }},

@@ -50,7 +50,7 @@ RowConfig patched(const StudyRow& row, const nlohmann::json& base, const nlohman
 class RowTrainings final : public Trainings {
 public:
     RowTrainings(const Study& study, const StudyRequest& request)
-        : study_(study), seeds_(request.values.value("seeds", 0)) {
+        : study_(study), seeds_(request.values.value("seeds", 0)), task_(request.values.value("task", "")) {
         const auto configure = study.configure != nullptr ? study.configure : patched;
         for (const StudyRow& row : study.rows) {
             rows_.push_back({.row = &row, .planned = configure(row, request.base, request.values)});
@@ -130,7 +130,9 @@ private:
                            }});
         }
         for (const StudyColumn& column : study_.columns) {
-            add_column(column, all);
+            if (column.task == nullptr || column.task == task_) {
+                add_column(column, all);
+            }
         }
         all.push_back({"", "row", [](const Row& row) { return row.row->name; }});
         all.push_back({"", "varied", [](const Row& row) { return row.planned.varied; }});
@@ -191,7 +193,7 @@ private:
                                {"bleu", spread_json(spread_of(row, kBleuColumn.of))},
                                {"trials", trials}};
         for (const StudyColumn& column : study_.columns) {
-            if (*column.key != '\0') {
+            if (*column.key != '\0' && (column.task == nullptr || column.task == task_)) {
                 ours[column.key] = spread_json(spread_of(row, column.of));
             }
         }
@@ -219,6 +221,7 @@ private:
 
     const Study& study_;
     int seeds_;
+    std::string task_;              // "": the study has only one
     std::vector<RowResults> rows_;  // of the study, without results
     struct Origin {
         std::size_t row;

@@ -21,7 +21,8 @@ struct StudyOption {
     const char* name;   // "lengths"
     const char* type;   // "N,.."
     const char* help;
-    // By default: a whole number, a real one (0: not given), or a list of whole numbers or, like the empty list, words.
+    // By default: a whole number, a real one (0: not given), a word, or a list of whole numbers or, like the empty
+    // list, words.
     nlohmann::json value;
     double most = 2147483647.0;  // of each number; infinity: a random seed
     double least = 1.0;
@@ -72,6 +73,7 @@ struct StudyColumn {
     bool spread = false;                                              // with the standard deviation over seeds
     std::optional<double> ExperimentRow::Reported::*paper = nullptr;  // a column beside it
     int paper_digits = 0;
+    const char* task = nullptr;  // only with this value of the option "task"
 };
 
 struct TrialProblem {
@@ -117,8 +119,8 @@ struct Study {
     // that the picture compares with; the rows of the option "rows" are trained.
     const char* title = "";  // of the picture
     std::vector<StudyRow> rows = {};
-    const char* chosen = "rows";                     // another name of that option
-    nlohmann::json base = nlohmann::json::object();  // a merge patch of every base
+    const char* chosen = "rows";                                                    // another name of that option
+    void (*prepare)(nlohmann::json& base, const nlohmann::json& values) = nullptr;  // changes every base
     std::vector<StudyColumn> columns = {};
     const char* notes = "";  // below the table
     // Null: the change of a row is a merge patch of the base.

@@ -222,6 +222,7 @@ struct Sweep::Row {
     const std::vector<std::string>* values;  // of the trained axes
     Decoding decoding;
     double bleu;
+    std::optional<double> f1;  // of a model that writes trees
     TrialResult result;
 };
 
@@ -230,27 +231,35 @@ std::vector<Sweep::Row> Sweep::rows(const Experiment& experiment) const {
     for (std::size_t i = 0; i < trials_.size(); ++i) {
         const std::optional<TrialResult> result = experiment.result_of(trials_[i]);
         for (std::size_t j = 0; result && j < result->bleu.size(); ++j) {
-            rows.push_back({trials_[i].name, &values_[i], trials_[i].decodings[j], result->bleu[j], *result});
+            const std::optional<double> f1 = result->f1.empty() ? std::nullopt : std::optional(result->f1.at(j));
+            rows.push_back({trials_[i].name, &values_[i], trials_[i].decodings[j], result->bleu[j], f1, *result});
         }
     }
     std::stable_sort(rows.begin(), rows.end(), [this](const Row& a, const Row& b) {
         const auto key = [this](const Row& row) {
-            return order_ == Order::Bleu ? std::pair{-row.bleu, row.result.perplexity}
-                                         : std::pair{row.result.perplexity, -row.bleu};
+            switch (order_) {
+                case Order::Perplexity: return std::pair{row.result.perplexity, -row.bleu};
+                case Order::F1: return std::pair{-row.f1.value_or(0.0), row.result.perplexity};
+                case Order::Bleu: break;
+            }
+            return std::pair{-row.bleu, row.result.perplexity};
         };
         return key(a) < key(b);
     });
     return rows;
 }
 
-std::vector<Column<Sweep::Row>> Sweep::columns() const {
+std::vector<Column<Sweep::Row>> Sweep::columns(bool parses) const {
     std::vector<Column<Row>> all;
     for (std::size_t i = 0; i < trained_.size(); ++i) {
         all.push_back({name_of(trained_[i]), "", [i](const Row& row) { return (*row.values)[i]; }});
     }
+    all.push_back({"beam", "", [](const Row& row) { return row.decoding.beam; }});
+    all.push_back({"penalty", "", [](const Row& row) { return fmt::format("{:g}", row.decoding.length_penalty); }});
+    if (parses) {
+        all.push_back({"F1", "f1", [](const Row& row) { return or_null(row.f1); }});
+    }
     const std::vector<Column<Row>> more = {
-        {"beam", "", [](const Row& row) { return row.decoding.beam; }},
-        {"penalty", "", [](const Row& row) { return fmt::format("{:g}", row.decoding.length_penalty); }},
         {"BLEU", "bleu", [](const Row& row) { return row.bleu; }},
         {"PPL", "perplexity", [](const Row& row) { return row.result.perplexity; }},
         {"params", "parameters", [](const Row& row) { return row.result.parameters; }, 2, 1e6},
@@ -272,9 +281,17 @@ std::vector<Column<Sweep::Row>> Sweep::columns() const {
 
 StudyReport Sweep::report(const Experiment& experiment, const std::vector<TrialProblem>& problems) {
     const std::vector<Row> found = rows(experiment);
-    return {.json = {{"experiment", "sweep"}, {"rows", json_of(columns(), found)}},
-            .tables = {table_of(columns(), found, 0)},
-            .notes = problem_lines(problems)};
+    const auto without = std::find_if(found.begin(), found.end(), [](const Row& row) { return !row.f1.has_value(); });
+    const auto all =
+        columns(std::any_of(found.begin(), found.end(), [](const Row& row) { return row.f1.has_value(); }));
+    StudyReport report{.json = {{"experiment", "sweep"}, {"rows", json_of(all, found)}},
+                       .tables = {table_of(all, found, 0)},
+                       .notes = problem_lines(problems)};
+    if (order_ == Order::F1 && without != found.end()) {
+        report.problem =
+            fmt::format("\"{}\" has no F1: its target is not trees (headscope trees linearise)", without->trial);
+    }
+    return report;
 }
 
 }  // namespace headscope

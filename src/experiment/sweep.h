@@ -26,14 +26,15 @@ struct SweepAxis {
 
 class Sweep final : public Trainings {
 public:
-    enum class Order : std::uint8_t { Bleu, Perplexity };
+    enum class Order : std::uint8_t { Bleu, Perplexity, F1 };
     // A training for each combination of the keys that need one; its folder has their values in its name. `random`:
     // only that many of them, drawn without repetition from `seed`; 0: all. Error, naming the key, if `base` does not
     // take one of the values, and for a key that is named twice.
     Sweep(nlohmann::json base, std::vector<SweepAxis> axes, std::size_t random, std::uint64_t seed,
           Order order = Order::Bleu);
 
-    // A row for each trial with a result and each decoding, best first.
+    // A row for each trial with a result and each decoding, best first. Its problem names models that lack what the
+    // order needs.
     StudyReport report(const Experiment& experiment, const std::vector<TrialProblem>& problems) override;
 
 private:
@@ -44,7 +45,7 @@ private:
     void add_trial(std::size_t number);
     std::vector<Decoding> decodings() const;
     std::vector<Row> rows(const Experiment& experiment) const;
-    std::vector<Column<Row>> columns() const;
+    std::vector<Column<Row>> columns(bool parses) const;
 
     nlohmann::json base_;
     std::vector<SweepAxis> trained_, decoded_;

@@ -12,15 +12,12 @@
 #include "eval/force_references.h"
 #include "eval/training_cost.h"
 #include "experiment/chosen_by_name.h"
+#include "experiment/measured_file.h"
 #include "experiment/studies.h"
 #include "infer/loaded_model.h"
-#include "io/atomic_file.h"
-#include "io/strict_json.h"
-#include "io/whole_file.h"
 #include "model/training_card.h"
 #include "support/check.h"
 #include "support/counted.h"
-#include "support/hash.h"
 
 namespace headscope {
 namespace {
@@ -69,27 +66,6 @@ Trial averaged_trial(const Study& table3, const std::string& shape, const nlohma
     training["checkpoint_minutes"] = 0;
     training["checkpoint_every"] = std::max<std::int64_t>(training["steps"].get<std::int64_t>() / kCheckpoints, 1);
     return trial;
-}
-
-// What an earlier call measured of this text; null: nothing.
-nlohmann::json known_result(const std::string& file, const std::string& text) {
-    nlohmann::json json = fs::exists(file) ? read_json_file(file) : nlohmann::json::object();
-    if (json.value("text", "") != text) {
-        return nullptr;
-    }
-    json.erase("text");
-    try {
-        for (const char* key : {"bleu", "split_bleu", "perplexity", "parameters"}) {
-            static_cast<void>(json.at(key).get<double>());
-        }
-        for (const char* key : {"unscored", "untranslated"}) {  // earlier versions did not count them
-            json[key] = json.value(key, std::size_t{0});
-        }
-    } catch (const nlohmann::json::exception& error) {
-        throw Error(fmt::format("'{}' is not an experiment's result ({}): remove it, and the models are measured again",
-                                file, error.what()));
-    }
-    return json;
 }
 
 nlohmann::json translated(Backend& backend, const std::vector<std::string>& directories, const ParallelText& text) {
@@ -160,7 +136,7 @@ public:
     // not end the others.
     StudyReport report(const Experiment& experiment, const std::vector<TrialProblem>& problems) override {
         const auto backend = experiment.open();
-        const std::string text = fmt::format("{:016x}", fnv1a(read_whole_file(test_, "the test text '" + test_ + "'")));
+        const std::string text = name_of_text(test_);
         std::string notes = kTable2Notes;
         std::string failed;
         std::size_t failures = 0;
@@ -233,7 +209,7 @@ private:
                         : std::nullopt;
         }
         const std::string file = (fs::path(experiment.folder()) / (row.name + ".json")).string();
-        nlohmann::json measured = known_result(file, text);
+        nlohmann::json measured = known_measures(file, text, {"bleu", "split_bleu", "perplexity", "parameters"});
         if (measured.is_null()) {
             try {
                 std::vector<std::string> directories;
@@ -241,12 +217,13 @@ private:
                     directories.push_back((fs::path(experiment.folder()) / model).string());
                 }
                 measured = translated(backend, directories, read_tsv(test_));
-                nlohmann::json kept = measured;
-                kept["text"] = text;
-                atomic_write_file(file, kept.dump(2) + "\n");
+                keep_measures(file, text, measured);
             } catch (const std::exception& error) {
                 throw Unmeasured(error.what());
             }
+        }
+        for (const char* key : {"unscored", "untranslated"}) {  // earlier versions did not count them
+            measured[key] = measured.value(key, std::size_t{0});
         }
         measured["minutes"] = minutes;
         measured["flops"] = or_null(flops);

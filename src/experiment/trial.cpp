@@ -13,6 +13,7 @@
 #include "eval/bleu.h"
 #include "eval/evaluation.h"
 #include "eval/force_references.h"
+#include "eval/parsed_trees.h"
 #include "infer/loaded_model.h"
 #include "io/atomic_file.h"
 #include "io/strict_json.h"
@@ -25,6 +26,7 @@
 #include "train/model_source.h"
 #include "train/run_tokenizers.h"
 #include "train/training_job.h"
+#include "trees/tree_vocabulary.h"
 
 namespace headscope {
 namespace {
@@ -46,6 +48,24 @@ ParallelText development_text(const TrainConfig& config) {
     return text;
 }
 
+std::vector<ScoreOfLength> bleu_by_length(const ParallelText& text, const std::vector<std::string>& translations) {
+    std::vector<ScoreOfLength> all;
+    for (const LengthScores& scores : score_by_length(text.source, translations, {text.target}, {})) {
+        all.push_back({.least = static_cast<std::int64_t>(scores.least),
+                       .sentences = static_cast<std::int64_t>(scores.scores.sentences),
+                       .score = scores.scores.bleu.score});
+    }
+    return all;
+}
+
+std::vector<ScoreOfLength> f1_by_length(const TreeScores& scores) {
+    std::vector<ScoreOfLength> all;
+    for (const auto& [least, totals] : scores.by_length) {
+        all.push_back({.least = least, .sentences = totals.sentences, .score = percent_of(totals)});
+    }
+    return all;
+}
+
 // Fills in what the model in `directory` does on development data.
 void measure(Backend& backend, const TrainConfig& config, const std::string& directory,
              const std::vector<Decoding>& decodings, TrialResult& result) {
@@ -59,26 +79,39 @@ void measure(Backend& backend, const TrainConfig& config, const std::string& dir
     result.accuracy = forced.accuracy();
     result.calibration_error = forced.expected_calibration_error();
     result.logit_gap = forced.logit_gap();
+    const std::optional<Terminals> terminals = terminals_in(*translator.model().target_tokenizer);
+    if (terminals) {
+        options.search.max_extra = kExtraSymbols;
+    }
     for (const Decoding& decoding : decodings) {
         const auto start = std::chrono::steady_clock::now();
         std::size_t tokens = 0;
         options.search.beam = decoding.beam;
         options.search.length_penalty = decoding.length_penalty;
+        if (terminals) {
+            keep_to_trees(options, translator.model(), *terminals);
+        }
         result.untranslated = 0;
         std::vector<std::string> translations;
-        for (TextResult& sentence : translator.translate(numbered(text.source), options)) {
+        const std::vector<TextResult> found = translator.translate(numbered(text.source), options);
+        for (const TextResult& sentence : found) {
             result.untranslated += sentence.problem.empty() ? 0 : 1;
             tokens += sentence.target_ids.size();
-            translations.push_back(std::move(sentence.text));
+            translations.push_back(sentence.text);
         }
         if (result.bleu.empty()) {
             const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
             result.decoding_speed = static_cast<double>(tokens) / seconds.count();
-            for (const LengthScores& scores : score_by_length(text.source, translations, {text.target}, {})) {
-                result.by_length.push_back({.least = static_cast<std::int64_t>(scores.least),
-                                            .sentences = static_cast<std::int64_t>(scores.scores.sentences),
-                                            .bleu = scores.scores.bleu.score});
+            if (!terminals) {
+                result.by_length = bleu_by_length(text, translations);
             }
+        }
+        if (terminals) {
+            const TreeScores scores = score_found_trees(text, found, *terminals);
+            if (result.f1.empty()) {
+                result.by_length = f1_by_length(scores);
+            }
+            result.f1.push_back(percent_of(scores.all));
         }
         result.bleu.push_back(corpus_bleu(translations, text.target).score);
     }
@@ -123,6 +156,12 @@ void visit_numbers(Result& result, const Visit& visit) {
     visit("decoding_tokens_per_second", result.decoding_speed, false);
 }
 
+// In result.json, alone and before kByLength.
+const char* score_key(const TrialResult& result) {
+    return result.f1.empty() ? "bleu" : "f1";
+}
+const std::string kByLength = "_by_length";
+
 }  // namespace
 
 std::string left_out_text(const char* data, std::size_t unscored, std::size_t untranslated) {
@@ -137,12 +176,16 @@ nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& d
         bleu.push_back({{"beam", decodings[i].beam},
                         {"length_penalty", decodings[i].length_penalty},
                         {"bleu", result.bleu.at(i)}});
+        if (!result.f1.empty()) {
+            bleu.back()["f1"] = result.f1.at(i);
+        }
     }
+    const char* score = score_key(result);
     nlohmann::json by_length = nlohmann::json::array();
-    for (const BleuOfLength& one : result.by_length) {
-        by_length.push_back({{"words_from", one.least}, {"sentences", one.sentences}, {"bleu", one.bleu}});
+    for (const ScoreOfLength& one : result.by_length) {
+        by_length.push_back({{"words_from", one.least}, {"sentences", one.sentences}, {score, one.score}});
     }
-    nlohmann::json json = {{"decodings", bleu}, {"bleu_by_length", by_length}, {"config", result.config}};
+    nlohmann::json json = {{"decodings", bleu}, {score + kByLength, by_length}, {"config", result.config}};
     visit_numbers(result, [&](const char* key, const auto& value, bool /*always*/) { json[key] = value; });
     return json;
 }
@@ -161,13 +204,17 @@ std::optional<TrialResult> read_result(const std::string& folder, const Trial& t
             }
         });
         result.config = json.at("config");
-        for (const nlohmann::json& one : json.value("bleu_by_length", nlohmann::json::array())) {
-            result.by_length.push_back({one.at("words_from"), one.at("sentences"), one.at("bleu")});
-        }
         std::vector<Decoding> decodings;
         for (const nlohmann::json& one : json.at("decodings")) {
             decodings.push_back({one.at("beam"), one.at("length_penalty")});
             result.bleu.push_back(one.at("bleu"));
+            if (one.contains("f1")) {
+                result.f1.push_back(one["f1"]);
+            }
+        }
+        const char* score = score_key(result);
+        for (const nlohmann::json& one : json.value(score + kByLength, nlohmann::json::array())) {
+            result.by_length.push_back({one.at("words_from"), one.at("sentences"), one.at(score)});
         }
         if (decodings != trial.decodings) {
             throw Error(

@@ -27,11 +27,12 @@ struct Trial {
     std::vector<Decoding> decodings = {{}};
 };
 
-// The BLEU of development sentences whose sources have `least` words or more, up to the next entry's.
-struct BleuOfLength {
+// The score of development sentences whose sources have `least` words or more, up to the next entry's: BLEU, or F1 of a
+// model that writes trees.
+struct ScoreOfLength {
     std::int64_t least = 0;
     std::int64_t sentences = 0;
-    double bleu = 0.0;
+    double score = 0.0;
 };
 
 struct TrialResult {
@@ -42,11 +43,12 @@ struct TrialResult {
     double accuracy = 0.0;           // how often their next piece is the likeliest one
     double calibration_error = 0.0;  // ForcedStatistics::expected_calibration_error()
     double logit_gap = 0.0;          // ForcedStatistics::logit_gap(); 0 in older results
-    std::vector<double> bleu = {};   // of each decoding: 0 to 100, cased, 13a tokens
+    std::vector<double> bleu = {};   // of each decoding: 0 to 100, cased, 13a tokens; of trees, their symbols'
+    std::vector<double> f1 = {};     // of each decoding: 0 to 100 (score_found_trees); empty unless it writes trees
     // Tokens a second: of training, source and target, the median over reports; and of the first decoding, target only.
     // 0 in older results, like the next.
     double training_speed = 0.0, decoding_speed = 0.0;
-    std::vector<BleuOfLength> by_length = {};  // of the first decoding
+    std::vector<ScoreOfLength> by_length = {};  // of the first decoding
     std::size_t unscored = 0;         // development pairs that the three values above leave out: ForcedReferences
     std::size_t untranslated = 0;     // development sentences that count as empty
     nlohmann::json config = nullptr;  // of the trial

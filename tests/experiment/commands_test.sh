@@ -250,4 +250,66 @@ run experiment replaced --config small.json --data data --output none --models r
 expect "an unknown model is an error" refused 'no model "rnn"; there are transformer'
 expect "and nothing is left behind" not [ -e none ]
 
+# ------------------------------------------------------------------------------------------ parsers
+mkdir trees
+for verb in sleeps sits eats; do
+    for noun in cat dog cow pig; do echo "(S (NP (DT The) (NN $noun)) (VP (VBZ $verb)) (. .))"; done
+done >farm.trees
+for part in train valid test; do "$headscope" trees linearise --terminals levels farm.trees >trees/$part.tsv; done
+cat >parser.json <<'JSON'
+{
+  "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 16, "d_ff": 32, "heads": 2, "max_length": 64,
+            "tying": "target_output"},
+  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
+  "tokenizer": {"type": "words", "shared": false},
+  "training": {"steps": 60, "max_length": 32, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 20,
+               "learning_rate_scale": 1, "validate_every": 0, "checkpoint_every": 20, "checkpoint_minutes": 0}
+}
+JSON
+sed 's/(VP \(([^()]*)\))/\1/' farm.trees >flat.trees
+table4() { run experiment table4 --config parser.json --data trees "$@"; }
+table4 --output parsers --beside flat.trees --device cpu
+expect "Table 4 has a parser, the trees of another and the paper's" \
+    eval 'ended_with 0 && row "Transformer, trained here" "gold trees +12 sentences of test.tsv +[0-9.]+ " && row flat.trees "12 sentences of test.tsv +80.0 +66.7 +100.0 "'
+expect "with the paper's rows" row 'Transformer \(4 layers\)' 'semi-supervised +WSJ 23 +92.7'
+cp parsers/table.md table.md
+table4 --output parsers --beside flat.trees --device cpu
+expect "a second time it trains nothing" eval 'ended_with 0 && same parsers/table.md table.md && ! complains "step 20"'
+"$headscope" parse --model parsers/gold/model --tokens --file <("$headscope" trees linearise --print words farm.trees) >found.trees
+"$headscope" trees score --json farm.trees found.trees >score.json
+expect "its F1 is that of trees score" \
+    [ "$(jq '.rows[0].f1 * 1000 | round' parsers/table.json)" = "$(jq '.all.f1 * 1000 | round' score.json)" ]
+cp trees/train.tsv trees/silver.tsv
+table4 --output parsers --steps 60 --device cpu --json
+expect "silver trees make a second one" jq -e '.rows | map(.training) == ["gold trees", "gold and silver trees"]' out
+table4 --output none --rows gold --steps 3 --precision f32 --device cpu --dry-run
+expect "or only one is trained" eval 'ended_with 0 && says "1 training on"'
+rm trees/silver.tsv
+table4 --output none --rows silver
+expect "silver trees are missing" refused "silver.tsv' does not exist"
+table4 --output none --beside nothing.trees
+expect "a file beside is missing" refused "--beside: 'nothing.trees' does not exist"
+head -n 3 farm.trees >few.trees
+table4 --output parsers --beside few.trees --device cpu
+expect "or has too few trees" refused "'few.trees' has 3 lines, expected a tree for each of the 12 sentences"
+sed 's/cat/dog/' farm.trees >other.trees
+table4 --output parsers --beside other.trees --device cpu
+expect "or others" refused "'other.trees' line 1: expected one tree of the words of line 1"
+run experiment table4 --scale tiny --data trees --output none
+expect "its scales have their vocabularies" complains '"tokenizer.vocabulary" 6000'
+run experiment table4 --config small.json --data data --output none
+expect "translations are no trees" refused "the targets of" "are not trees"
+
+run experiment replaced --task parsing --config parser.json --data trees --output parsed --models transformer,lstm --steps 5 --device cpu
+expect "parsers of other kinds are compared by F1" eval 'ended_with 0 && says "F1" && ! says "BLEU" && says "1 and more (12)"'
+run experiment replaced --task parsing --config small.json --data data --output none
+expect "which need trees" refused "--task parsing: the targets of"
+run experiment replaced --task chess --config small.json --data data --output none
+expect "and no other task" misused "--task"
+run sweep parser.json --data trees --output chosen --vary training.attention_dropout=0,0.1 --sort f1 --steps 5 --device cpu
+expect "a sweep can be sorted by F1" eval 'ended_with 0 && says "F1" && sorted 4 gr'
+sweep --output swept --vary training.residual_dropout+training.embedding_dropout=0,0.3 --vary model.norm=pre,post \
+    --vary decoding.length_penalty=0,1 --vary decoding.beam=1,2 --sort f1
+expect "but not one of translators" complains "has no F1: its target is not trees"
+
 finish "experiments continue, and say what they cannot do"

@@ -11,7 +11,7 @@ TEST_CASE("all rows have as many parameters as the Transformer, at every scale",
     const Study& study = study_named("replaced");
     for (const std::size_t scale : {0, 1, 2}) {
         nlohmann::json base = scale_config(scale);
-        base.merge_patch(study.base);
+        study.prepare(base, {{"task", "translation"}});
         double transformer = 0.0;
         for (const StudyRow& row : study.rows) {
             INFO(row.name << " at scale " << scale);

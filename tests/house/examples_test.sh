@@ -59,6 +59,7 @@ sed 's/train.tsv/parser.tsv/; s/valid.tsv/parser.tsv/; s/"type": "bpe", "vocabul
     s/"max_length": 64}/"tying": "none", &/' my.json >parser.json
 "$headscope" train parser.json --output runs/parser 2>/dev/null
 ln -s parser runs/of-words
+mkdir -p data/trees && cp parser.tsv data/trees/parser.tsv && cp parser.tsv data/trees/test.tsv && cp gold.trees grammar.trees
 mkdir -p site-packages/onnx/backend/test/data
 ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node
 "$headscope" make-task digits --output data/digits --pairs 2000 --valid 8 --test 8 >/dev/null && cp data/digits/{train,valid}.tsv .

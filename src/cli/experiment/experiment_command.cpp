@@ -40,18 +40,21 @@ void add_option(CLI::App& command, const StudyOption& option, nlohmann::json& va
     const bool words = option.value.is_array() && (option.value.empty() || option.value.front().is_string());
     value = option.value;
     command.option_defaults()->group(option.group);
-    CLI::Option* added = words                     ? add_value<std::vector<std::string>>(command, option, value)
+    CLI::Option* added = option.value.is_string()  ? add_value<std::string>(command, option, value)
+                         : words                   ? add_value<std::vector<std::string>>(command, option, value)
                          : option.value.is_array() ? add_value<std::vector<std::int64_t>>(command, option, value)
                          : option.value.is_number_integer() ? add_value<std::uint64_t>(command, option, value)
                                                             : add_value<double>(command, option, value);
     added->type_name(option.type);
-    if (!words) {
+    if (!words && !option.value.is_string()) {
         added->check(number_check(option));
     }
     if (option.value.is_array()) {
         added->delimiter(',');
     } else if (option.value.is_number_integer()) {
         added->default_str(option.value.dump());
+    } else if (option.value.is_string()) {
+        added->default_str(option.value);
     }
     if (!option.known.empty()) {
         added->check(CLI::IsMember(option.known));
@@ -77,7 +80,9 @@ void measure(const Asked& asked) {
 
 void train(const Asked& asked) {
     nlohmann::json base = asked.flags.base();
-    base.merge_patch(asked.study.base);
+    if (asked.study.prepare != nullptr) {
+        asked.study.prepare(base, asked.values);
+    }
     const std::unique_ptr<Trainings> trainings =
         begin_trainings(asked.study, {.values = asked.values, .base = base, .data = asked.flags.data});
     run_trainings(asked.study.name, asked.flags, base, *trainings);

@@ -98,9 +98,11 @@ void run_reported(const ExperimentFlags& flags, const Experiment& experiment, Tr
             ++done;
             const std::string left =
                 left_out_text("development", outcome.result->unscored, outcome.result->untranslated);
-            log_line(fmt::format("{}: PPL {:.2f}, BLEU {:.1f}{}{}; {} of {} done", trials[trial].name,
-                                 outcome.result->perplexity, outcome.result->bleu.front(), left.empty() ? "" : "; ",
-                                 left, done, all));
+            const bool parses = !outcome.result->f1.empty();
+            log_line(fmt::format("{}: PPL {:.2f}, {} {:.1f}{}{}; {} of {} done", trials[trial].name,
+                                 outcome.result->perplexity, parses ? "F1" : "BLEU",
+                                 parses ? outcome.result->f1.front() : outcome.result->bleu.front(),
+                                 left.empty() ? "" : "; ", left, done, all));
         }
         write();
     });

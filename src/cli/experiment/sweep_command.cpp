@@ -27,7 +27,7 @@ constexpr const char* kSweepFooter =
     "  headscope sweep my.json --data data/digits --output out/both --random 2 --vary "
     "training.residual_dropout+training.embedding_dropout=0,0.1,0.2,0.3";
 
-constexpr const char* kSweepOrders[] = {"bleu", "ppl"};
+constexpr const char* kSweepOrders[] = {"bleu", "ppl", "f1"};
 
 struct SweepOptions {
     ExperimentFlags flags;
@@ -66,7 +66,7 @@ void add_sweep_command(CLI::App& app, const OpenOptions& open_options) {
     add_choice(
         *command, "--sort", kSweepOrders,
         [options](std::size_t order) { options->order = static_cast<Sweep::Order>(order); },
-        "What the table is sorted by");
+        "What the table is sorted by; f1: of models that write trees (docs/parsing.md)");
     options->flags.add_training(*command, "CONFIG");
     command->callback([options] { run_sweep(*options); });
 }
