@@ -14,6 +14,7 @@ namespace headscope {
 inline constexpr const char* kTranslationModel = "en-de";
 inline constexpr const char* kCausalModel = "en-causal";
 inline constexpr const char* kMaskedModel = "en-masked";
+inline constexpr const char* kTreeModel = "en-trees";
 
 // The paths of the models in `models` of the search path, by their names; of two of one name the first.
 std::map<std::string, std::string> bundled_models(const std::vector<std::filesystem::path>& search_path);

@@ -240,7 +240,7 @@ fi
 run inspect -m en-causal
 expect "a bundled model is found by its name" eval 'ended_with 0 && says models/en-causal'
 run inspect en-cuasal
-expect "a misspelt one gets a suggestion" refused "(en-causal, en-de, en-masked); did you mean 'en-causal'?"
+expect "a misspelt one gets a suggestion" refused "(en-causal, en-de, en-masked, en-trees); did you mean 'en-causal'?"
 run view en-causal --render causal.svg
 expect "also by headscope view" ended_with 0
 

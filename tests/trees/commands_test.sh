@@ -142,8 +142,8 @@ expect "and parses" line_is 1 "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))"
 expect "without repairs" [ ! -s err ]
 HEADSCOPE_MODEL=parser run parse "The dog eats."
 expect "as does the model of HEADSCOPE_MODEL" line_is 1 "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))"
-run parse "The dog eats."
-expect "without a model it says that none comes along" misused "no parser comes with headscope" HEADSCOPE_MODEL
+run parse "The cat sleeps."
+expect "without a model it is the one that comes along" line_is 1 "(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)) (. .))"
 run parse --model parser --tokens --pretty " The  dog eats . "
 expect "words, and prints over several lines" line_is 2 "  (NP (DT The) (NN dog))"
 run parse --model parser --tokens "The dog(s) eats ."
@@ -250,5 +250,22 @@ expect "too few tags" refused "'broken.txt' line 1: expected one tag for each of
 "$headscope" trees linearise raw.trees 2>err >>raw.trees
 code=$?
 expect "an input is not overwritten" eval 'ended_with 1 && complains "raw.trees"'
+
+# The configuration of en-trees learns from clauses inside sentences, too.
+if command -v python3 >/dev/null; then
+    run_clauses() { python3 "$repository/assets/configs/clauses.py" "$@" >out 2>err; }
+    {
+        echo "(S (NP (PRP We)) (VP (VBP know) (SBAR (IN that) (S (NP (DT the) (NN cat)) (VP (VBZ sleeps))))) (. .))"
+        echo "(S (NP (PRP We)) (VP (VBP want) (S (NP (DT the) (NN cat)) (VP (TO to) (VP (VB sleep))))) (. .))"
+    } >inner.trees
+    run_clauses inner.trees
+    expect "clauses with a finite verb become sentences" \
+        eval 'line_is 1 "(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)) (. .))" && [ "$(wc -l <out)" = 1 ]'
+    run_clauses --short inner.trees
+    expect "or subjects and verbs of all" \
+        eval 'line_is 1 "(S (NP (PRP We)) (VP (VBP know)) (. .))" && [ "$(wc -l <out)" = 3 ]'
+else
+    echo "SKIPPED: python3 is missing"
+fi
 
 finish "trees are read, written and repaired"

@@ -39,7 +39,7 @@ TEST_CASE("A folder offers its folders, models and views", "[places]") {
 }
 
 TEST_CASE("The models that come along are offered, and the recent ones that exist", "[places]") {
-    CHECK(listed(bundled_places(kAssets)) == "en-causal* en-de* en-masked* ");
+    CHECK(listed(bundled_places(kAssets)) == "en-causal* en-de* en-masked* en-trees* ");
     CHECK(bundled_places({}).empty());
     const TemporaryFolder folder;
     folder.write("my.headscope", "{}");
