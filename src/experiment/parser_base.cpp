@@ -1,4 +1,6 @@
 // The base of studies that train parsers.
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,18 +26,22 @@ void prepare_parser(nlohmann::json& base, const char* option) {
     }
     const TrainConfig config = RunConfig(base, option).parsed();
     std::vector<std::string> sequences;
-    for_each_reader(config.data.valid, [&](PairReader& reader) {
-        for (std::string source, target; reader.next(source, target);) {
-            sequences.push_back(std::move(target));
-        }
-    });
+    std::vector<std::string> files;
+    for (const CorpusFiles& corpus : config.data.valid) {
+        std::ranges::copy(corpus.all(), std::back_inserter(files));
+        for_each_reader(corpus, [&](PairReader& reader) {
+            for (std::string source, target; reader.next(source, target);) {
+                sequences.push_back(std::move(target));
+            }
+        });
+    }
     const bool has_words = config.tokenizer.target.type == TokenizerType::Words;
     if (!has_words || !terminals_of_sequences(sequences)) {
         throw Error(fmt::format("{}: {}", option,
                                 has_words
                                     ? fmt::format("the targets of {} are not trees: make them with headscope trees "
                                                   "linearise (docs/parsing.md)",
-                                                  fmt::join(config.data.valid.all(), ", "))
+                                                  fmt::join(files, ", "))
                                     : "the configuration's target must be {\"type\": \"words\"}"));
     }
 }

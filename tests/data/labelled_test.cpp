@@ -106,7 +106,7 @@ TEST_CASE("stored texts come back with their labels, types and numbers", "[label
     other.add(first);
     other.add(second);
     CHECK(other.fingerprint() != store.fingerprint());  // only a class differs
-    const LabelledSource source(std::move(store), {{2, 1.0}}, 1, 2);
+    const LabelledSource source(std::move(store), {{2, 1.0}}, 1, Frame{.source_begin = {1}, .source_end = {2}});
     CHECK(source.longest().source == 6);
     CHECK(source.longest().target == 3);
     CHECK(source.predicted_tokens() == 2);

@@ -17,6 +17,7 @@
 #include "registry/registry.h"
 #include "tests/house/files.h"
 #include "tests/house/open_options.h"
+#include "tests/import/answers.h"
 #include "tests/infer/translate_text.h"
 #include "tests/ops/devices.h"
 
@@ -28,7 +29,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
-constexpr double kTolerance = 1e-4;
 constexpr double kWeightTolerance = 1e-5;
 
 std::vector<std::string> models_with_answers() {
@@ -79,16 +79,6 @@ std::vector<double> log_probabilities(Context& ctx, const OpenModel& open, const
     return found;
 }
 
-double largest_difference(const std::vector<double>& found, const json& expected) {
-    const auto wanted = expected.get<std::vector<double>>();
-    REQUIRE(found.size() >= wanted.size());
-    double largest = 0.0;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        largest = std::max(largest, std::isfinite(found[i]) ? std::abs(found[i] - wanted[i]) : INFINITY);
-    }
-    return largest;
-}
-
 void check_translation_model(const OpenModel& open, const json& item) {
     Context ctx{.backend = open.backend};
     const auto& model = dynamic_cast<const EncoderDecoder&>(*open.model);
@@ -99,10 +89,12 @@ void check_translation_model(const OpenModel& open, const json& item) {
     const Tensor lengths = length(open.backend, source);
     const Var memory = model.encode(ctx, {.ids = row(open.backend, source), .lengths = lengths});
     if (item.contains("states")) {
-        CHECK(largest_difference(to_host<double>(open.backend, memory.value()), item["states"]["values"]) < kTolerance);
+        CHECK(largest_difference(to_host<double>(open.backend, memory.value()), item["states"]["values"]) <
+              kAnswerTolerance);
     }
     const Var hidden = model.decode(ctx, {.ids = row(open.backend, in)}, {memory, lengths});
-    CHECK(largest_difference(log_probabilities(ctx, open, hidden, target), item.at("log_probabilities")) < kTolerance);
+    CHECK(largest_difference(log_probabilities(ctx, open, hidden, target), item.at("log_probabilities")) <
+          kAnswerTolerance);
 }
 
 // Of the last layer: [heads, queries, keys].
@@ -131,7 +123,7 @@ void check_cached(const OpenModel& open, const DeviceBatch& batch, const Ids& id
         REQUIRE(std::ssize(logits) == classes);
         log_softmax(logits);
         CHECK(std::abs(logits[static_cast<std::size_t>(ids[i + 1])] - item["log_probabilities"][i].get<double>()) <
-              kTolerance);
+              kAnswerTolerance);
     }
 }
 
@@ -144,15 +136,17 @@ void check_language_model(const OpenModel& open, const json& item) {
     }
     const Var hidden = open.model->states(ctx, batch);
     if (item.contains("states")) {
-        CHECK(largest_difference(to_host<double>(open.backend, hidden.value()), item["states"]["values"]) < kTolerance);
+        CHECK(largest_difference(to_host<double>(open.backend, hidden.value()), item["states"]["values"]) <
+              kAnswerTolerance);
     }
     if (item.contains("log_probabilities")) {
         const Ids next(ids.begin() + 1, ids.end());
-        CHECK(largest_difference(log_probabilities(ctx, open, hidden, next), item["log_probabilities"]) < kTolerance);
+        CHECK(largest_difference(log_probabilities(ctx, open, hidden, next), item["log_probabilities"]) <
+              kAnswerTolerance);
     }
     if (item.contains("scores")) {  // of the text, or of each of its tokens
         const auto scores = to_host<double>(open.backend, open.model->scores(ctx, hidden).value());
-        CHECK(largest_difference(scores, item["scores"]) < kTolerance);
+        CHECK(largest_difference(scores, item["scores"]) < kAnswerTolerance);
     }
     if (item.contains("weights")) {
         CHECK(largest_difference(last_weights(open, batch), item["weights"]) < kWeightTolerance);

@@ -14,6 +14,7 @@
 #include "registry/registry.h"
 #include "tests/house/files.h"
 #include "tests/house/open_options.h"
+#include "tests/import/answers.h"
 #include "tests/import/broken_model.h"
 #include "tests/ops/devices.h"
 
@@ -23,20 +24,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr double kTolerance = 1e-4;
-
 std::string in_folder(const std::string& name) {
     return checkout_file("tests/import/models/hf-vit/" + name);
-}
-
-double largest_difference(const std::vector<double>& found, const json& expected) {
-    const auto wanted = expected.get<std::vector<double>>();
-    REQUIRE(found.size() >= wanted.size());
-    double largest = 0.0;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        largest = std::max(largest, std::isfinite(found[i]) ? std::abs(found[i] - wanted[i]) : INFINITY);
-    }
-    return largest;
 }
 
 }  // namespace
@@ -52,7 +41,7 @@ TEST_CASE("a picture is resized and normalised as transformers does", "[pictures
         const auto begin = all.begin() + static_cast<std::ptrdiff_t>(grid.shape.values());
         CHECK(std::all_of(all.begin(), begin, [](float value) { return value == 0.0F; }));  // of the class token
         CHECK(largest_difference({begin, begin + static_cast<std::ptrdiff_t>(grid.shape.values())}, item["pixels"]) <
-              kTolerance);
+              kAnswerTolerance);
     }
 }
 
@@ -73,13 +62,13 @@ TEST_CASE("ViT computes the states and scores of transformers", "[pictures]") {
         const DeviceBatch batch = upload(
             *backend, make_batch(std::span(&examples.back(), 1), frame, 0, {.longest = directory.config.max_length}));
         CHECK(largest_difference(to_host<double>(*backend, model->states(ctx, batch).value()),
-                                 item["states"]["values"]) < kTolerance);
+                                 item["states"]["values"]) < kAnswerTolerance);
     }
     const auto scores =
         label_scores(ctx, *model, examples, frame,
                      {.source_tokens = 100, .target_tokens = 100, .longest = directory.config.max_length});
     for (std::size_t i = 0; i < scores.size(); ++i) {
-        CHECK(largest_difference(scores[i], items[i]["scores"]) < kTolerance);
+        CHECK(largest_difference(scores[i], items[i]["scores"]) < kAnswerTolerance);
     }
 }
 
