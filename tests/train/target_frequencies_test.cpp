@@ -75,9 +75,9 @@ TEST_CASE("a learner smooths towards its prior, in training and validation", "[s
 }
 
 TEST_CASE("frequencies are of all classes", "[smoothing]") {
-    const nlohmann::json json = {
+    const nlohmann::json settings = {
         {"steps", 1}, {"label_smoothing_towards", "unigram"}, {"smoothing_over", "other_classes"}};
-    const TrainingOptions options = parse_training_options(json, "c.json");
+    const TrainingOptions options = parse_training_options(settings, "c.json");
     CHECK_THROWS_WITH(check_training_options(options, "c.json"),
                       Catch::Contains("\"training.smoothing_over\" must be \"all_classes\""));
 }

@@ -102,19 +102,19 @@ TEST_CASE("the configuration for a text works, and grows with the text", "[parts
         parts.train = pairs;
         parts.characters = 90;
         parts.words = pairs / 5 + 20;
-        const nlohmann::json json = default_config(parts, Task::Translate, *cpu);
-        INFO(json.dump());
-        const TrainConfig config = parse_train_config(json, "t.json", "");
+        const nlohmann::json settings = default_config(parts, Task::Translate, *cpu);
+        INFO(settings.dump());
+        const TrainConfig config = parse_train_config(settings, "t.json", "");
         CHECK_NOTHROW(check_train_config(config));
         const ModelConfig model = config.model_config(64, 64);
         CHECK(model.d_model >= width);
         width = model.d_model;
         CHECK(config.tokenizer.source.vocabulary >= 98);
         CHECK(config.tokenizer.source.vocabulary <= parts.characters + parts.words / 2 + 8);
-        CHECK_THAT(describe(json), Contains(std::to_string(model.d_model)));
+        CHECK_THAT(describe(settings), Contains(std::to_string(model.d_model)));
         const bool rounds = native && model.d_model > 128;
         CHECK(config.training.compute == (rounds ? Compute::BF16 : Compute::F32));
-        CHECK((describe(json).find("BF16") != std::string::npos) == rounds);
+        CHECK((describe(settings).find("BF16") != std::string::npos) == rounds);
         CHECK(default_config(parts, Task::Translate, *oracle)["training"]["compute"] == "f32");
     }
     CHECK(width == 512);
