@@ -52,7 +52,7 @@ expect "in JSON with the patches as keys" jq -e '[.. | strings] | any(. == "3,3"
 run attention --text a --picture "$vit/picture.png"
 expect "a text and a picture" misused '--picture'
 
-run make-task shapes --output shapes --pairs 24 --valid 4 --test 4
+run make-task shapes --output shapes --pairs 24 --valid 4 --test 4 --seed 3 --json
 expect "shapes are drawn" eval 'ended_with 0 && [ "$(ls shapes/pictures | wc -l)" = 32 ]'
 expect "with captions" grep -qP '^shapes/pictures/000001\.png\ta (red|green|blue|yellow) (circle|square|triangle) (left of|above) a ' \
     shapes/train.tsv

@@ -248,11 +248,11 @@ mutant matmul cpu 'without terms beta is forgotten' backends/cpu/products.cpp \
 mutant matmul cpu 'the terms past the last sixteen are left out' backends/cpu/products_few_rows.cpp \
     'if (x < p.k) {' 'if (x > p.k) {'
 mutant matmul cpu 'the sums of a packed weight forget what was there' backends/cpu/panel_products.h \
-    'sums += product.beta * before;' 'sums += before;'
+    'sums.add_product(product.beta, before);' 'sums += before;'
 mutant matmul cpu 'the last panel of a weight is read like a whole one' backends/cpu/panel_products.cpp \
     'const std::int64_t rows_at_once = width == kPanelColumns ? p.k : 1;' 'const std::int64_t rows_at_once = p.k;'
-mutant matmul cpu '128 stays in sums of eight bits' backends/cpu/panel_products_i8.cpp \
-    'sums - 128 * p.a.sums[at]' 'sums - 127 * p.a.sums[at]'
+mutant matmul cpu '128 stays in sums of eight bits' backends/cpu/panel_products_i8.h \
+    'kExcess = 128;' 'kExcess = 127;'
 mutant embedding cpu 'a row of a packed table is the one before' backends/cpu/weight_panels.cpp \
     'panel.at + column * panel.unit' 'panel.at + (column > 0 ? column - 1 : 0) * panel.unit'
 mutant matmul oracle 'the last term is left out' backends/cpu/reference/matmul.cpp \
@@ -306,7 +306,7 @@ mutant attention cpu 'the last block of queries gives a key its gradient alone' 
 mutant attention cpu 'keys past the first sixteen are the first again' backends/cpu/query.cpp \
     'std::min(first + j, sizes.count - 1)' 'std::min(j, sizes.count - 1)'
 mutant attention cpu 'a query of a sentence sees the key behind its last' backends/cpu/head_attention.cpp \
-    'key < static_cast<std::int32_t>(own.end)' 'key <= static_cast<std::int32_t>(own.end)'
+    'own.end - first_key, kMinusInfinity' 'own.end - first_key + 1, kMinusInfinity'
 mutant attention cpu 'all goes to a key that is forbidden, too' backends/cpu/attention.cpp \
     'if (allowed.has(rule)) {' 'if (rule < keys) {'
 mutant attention oracle 'a query is given to a key that its sentence has not' backends/cpu/reference/attention.cpp \

@@ -117,8 +117,10 @@ void fit_family(ViewState& state, std::optional<Architecture> before, Architectu
         state.show_first = true;
     }
     for (const FamilyTraits& other : families()) {
-        const std::vector<std::string>& examples = wording(other.architecture).examples;
-        if (other.architecture != family && std::find(examples.begin(), examples.end(), state.text) != examples.end()) {
+        const Wording& words = wording(other.architecture);
+        const bool example =
+            std::find(words.examples.begin(), words.examples.end(), state.text) != words.examples.end();
+        if (example && &words != &wording(family)) {
             show_example(state, family);
             return;
         }
