@@ -26,7 +26,7 @@ bool any(const ModelDirectory& /*model*/) {
     return true;
 }
 bool translates(const ModelDirectory& model) {
-    return family_of(model).reads_source;
+    return family_of(model).reads_source && family_of(model).writes_pieces;
 }
 bool completes(const ModelDirectory& model) {
     return family_of(model).continues_text;

@@ -38,9 +38,9 @@ EncodedCorpus encode_corpus(const ParallelText& text, const Tokenizer& source, c
     HEADSCOPE_CHECK(text.source.size() == text.target.size(), "sources and targets must have the same size");
     HEADSCOPE_CHECK(max_pieces > 0, "max_pieces is " + std::to_string(max_pieces));
     const auto limit = static_cast<std::size_t>(max_pieces);
-    constexpr std::size_t kLeast = 256;  // pairs; fewer are not worth a thread
+    const std::size_t least = any_source ? 1 : 256;  // pairs of a thread; fewer texts are not worth one
     std::vector<Example> pairs(text.source.size());
-    in_parallel(pairs.size(), kLeast, [&](std::size_t first, std::size_t last) {
+    in_parallel(pairs.size(), least, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             pairs[i] = {source.encode(text.source[i]), target.encode(text.target[i])};
         }

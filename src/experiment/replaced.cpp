@@ -1,6 +1,7 @@
 // What the Transformer replaced, beside it: recurrent and convolutional translators with as many parameters, trained on
 // the same data.
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -153,7 +154,10 @@ Study replaced() {
                     {.heading = "F1",
                      .key = "f1",
                      .digits = 1,
-                     .of = [](const TrialResult& result) { return result.f1.front(); },
+                     .of =
+                         [](const TrialResult& result) {
+                             return result.f1.empty() ? std::numeric_limits<double>::quiet_NaN() : result.f1.front();
+                         },
                      .task = kParsing},
                     {"PPL", "", 2, kPerplexityColumn.of},
                     {"params", "", 2, kParametersColumn.of, 1e6},

@@ -234,7 +234,8 @@ std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::s
 SearchTask translation_task(const Frame& frame, const SearchOptions& search, const std::vector<std::int32_t>& source,
                             std::int64_t longest) {
     const std::int64_t given = std::ssize(frame.target_begin);
-    return {.limit = std::min(std::max(output_limit(search, std::ssize(source)), given + 1), longest),
+    const std::int64_t positions = frame.patches ? frame.patches->positions() : std::ssize(source);
+    return {.limit = std::min(std::max(output_limit(search, positions), given + 1), longest),
             .prefix = frame.target_begin,
             .given = frame.target_begin.size(),
             .source = reads_source(search) ? source : std::vector<std::int32_t>{}};

@@ -51,7 +51,8 @@ const char* other_kind(std::string_view bytes) {
 }
 
 // An animated PNG says so between its header and its first pixels.
-bool is_animated(std::string_view bytes) {
+// Whether a PNG has this chunk before its pixels.
+bool has_chunk(std::string_view bytes, std::string_view wanted) {
     constexpr std::size_t kSignature = 8;
     constexpr std::size_t kAroundData = 12;  // length, name and checksum of a chunk
     for (std::size_t at = kSignature; at + kAroundData <= bytes.size();) {
@@ -60,8 +61,8 @@ bool is_animated(std::string_view bytes) {
             length = length << 8U | static_cast<unsigned char>(bytes[at + i]);
         }
         const std::string_view name = bytes.substr(at + 4, 4);
-        if (name == "acTL" || name == "IDAT") {
-            return name == "acTL";
+        if (name == wanted || name == "IDAT") {
+            return name == wanted;
         }
         at += length + kAroundData;
     }
@@ -177,7 +178,7 @@ PixelPicture read_picture(const std::string& path, int channels) {
         refuse(path, bytes.empty() ? "is empty: expected a PNG or JPEG file"
                                    : fmt::format("is {}: expected a PNG or JPEG file", other_kind(bytes)));
     }
-    if (png && is_animated(bytes)) {
+    if (png && has_chunk(bytes, "acTL")) {
         refuse(path, "is animated: save one of its frames as a file");
     }
     const auto* const data = reinterpret_cast<const stbi_uc*>(bytes.data());
@@ -192,7 +193,8 @@ PixelPicture read_picture(const std::string& path, int channels) {
         refuse(path, fmt::format("has {} x {} pixels, but at most {} million are read: make it smaller", width, height,
                                  kMostPicturePixels / 1'000'000));
     }
-    const bool transparent = stored == 2 || stored == 4;
+    // A PNG without an alpha channel may have one transparent colour.
+    const bool transparent = stored == 2 || stored == 4 || (png && has_chunk(bytes, "tRNS"));
     const int wanted = channels + (transparent ? 1 : 0);
     const std::unique_ptr<stbi_uc, FreePixels> pixels(
         stbi_load_from_memory(data, size, &width, &height, &stored, wanted));

@@ -1,8 +1,11 @@
 #include "model/generator.h"
 
+#include <fmt/format.h>
+
 #include "backend/ops/elementwise.h"
 #include "backend/ops/search.h"
 #include "data/batch.h"
+#include "model/family.h"
 #include "model/stack.h"
 #include "support/check.h"
 
@@ -21,7 +24,8 @@ const Generator& as_generator(const Model& model) {
         return *generator;
     }
     require_left_to_right(model.config());
-    throw Error("a masked language model writes no text: use headscope fill");
+    const FamilyTraits& family = traits(model.config().architecture);
+    throw Error(fmt::format("a {} writes no text: use headscope {}", family.name, family.command));
 }
 
 Tensor Generator::step(Context& ctx, Cache& cache, const Tensor& ids) const {

@@ -154,8 +154,10 @@ std::vector<Segment> Tokenizer::split(std::string_view text) const {
 }
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
+    const std::vector<Segment> segments = split(text);
     std::vector<std::int32_t> ids;
-    for (const Segment& segment : split(text)) {
+    ids.reserve(segments.size());
+    for (const Segment& segment : segments) {
         ids.push_back(id_of(segment));
     }
     return ids;

@@ -26,13 +26,13 @@ public:
           store_(store) {}
 
     void add(const std::string& file) {
-        constexpr std::size_t kAtOnce = 4096;
+        const std::size_t at_once = model_.input.patches() ? 256 : 4096;  // a picture has many ids
         LabelledReader reader(file);
         for (LabelledText text; reader.next(text);) {
             const std::string place = reader.place();
             const std::int32_t label = index_of_label(text, model_.output.labels, place);
             read_.push_back({std::move(text), place, label, {}});
-            if (read_.size() == kAtOnce) {
+            if (read_.size() == at_once) {
                 encode();
             }
         }

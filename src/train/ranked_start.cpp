@@ -55,6 +55,10 @@ void require_divisible(const TrainConfig& config, int ranks, std::int64_t shards
         only_one(fmt::format("the \"task\" \"{}\"", name_of(config.task)),
                  "each of its steps needs what the last one sampled");
     }
+    if (traits(config.task).scores_samples) {
+        only_one(fmt::format("the \"task\" \"{}\"", name_of(config.task)),
+                 "each rank would sample all translations of a step");
+    }
     const ModelConfig model =
         config.model_config(config.tokenizer.source.vocabulary, config.tokenizer.target.vocabulary);
     if (model.norm.type == NormType::Batch) {

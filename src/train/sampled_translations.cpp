@@ -78,7 +78,8 @@ std::vector<LinePart> SampledTranslations::sample(const std::vector<Example>& pa
             part.task.line = static_cast<std::uint32_t>(parts.size());
             part.search = search;
             part.sentence.source_ids = source;
-            lengths.push_back(std::ssize(source));
+            // A row may grow to its limit.
+            lengths.push_back(std::max(frame.source_positions(std::ssize(pair.source)), part.task.limit));
             parts.push_back(std::move(part));
         }
     }

@@ -98,6 +98,12 @@ nlohmann::json model_for_task(nlohmann::json model, Task task, const std::string
 // these pieces, in this order.
 void name_target_languages(TrainConfig& config) {
     const std::vector<std::string> names = config.data.target_languages();
+    if (!names.empty() && config.model.value("input.kind", "text") == "patches") {
+        throw Error(
+            fmt::format("{}: a corpus has a \"target_language\", whose token stands before a text, but "
+                        "\"model.input\" reads pictures: leave it out",
+                        config.file));
+    }
     if (names.empty() || config.model.contains("frame.languages") || config.model.contains("frame.source_begin")) {
         return;  // it goes on with a model that has languages
     }

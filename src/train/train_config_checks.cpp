@@ -138,6 +138,9 @@ void check_sampling_task(const TrainConfig& config) {
     if (t.find_batch) {
         fail("\"training.source_tokens\" cannot be \"auto\"");
     }
+    if (config.model.value("output.temperature", 1.0) != 1.0) {
+        fail("\"model.output.temperature\" must be left out, since samples are drawn at temperature 1,");
+    }
     if (t.patience > 0) {
         fail(fmt::format("\"training.patience\" ({}) must be 0, since the loss says nothing about the score,",
                          t.patience));
@@ -240,7 +243,7 @@ void check_pictures(const TrainConfig& config) {
     }
     if (config.data.joined_share > 0.0 || config.data.bpe_dropout > 0.0 || config.data.word_dropout > 0.0) {
         fail(
-            "\"data.joined_share\", \"data.bpe_dropout\" and \"data.word_dropout\" must be 0: pictures are not joined, "
+            "\"data.join\", \"data.bpe_dropout\" and \"data.word_dropout\" must be left out: pictures are not joined, "
             "and have no pieces to drop");
     }
 }

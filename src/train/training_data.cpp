@@ -24,8 +24,10 @@
 namespace headscope {
 namespace {
 
-// Pairs encoded at a time, on several threads.
-constexpr std::size_t kAtOnce = 16384;
+// Pairs encoded at a time, on several threads: few pictures, which have an id for each channel of a pixel.
+std::size_t pairs_at_once(const TrainingData& data) {
+    return data.frame.patches ? 256 : 16384;
+}
 
 struct Counts {
     std::int64_t pairs = 0, source_tokens = 0, target_tokens = 0, dropped_long = 0, dropped_empty = 0;
@@ -57,7 +59,7 @@ public:
                 }
                 text_.source.push_back(std::move(source));
                 text_.target.push_back(std::move(target));
-                if (text_.source.size() == kAtOnce) {
+                if (text_.source.size() == pairs_at_once(data_)) {
                     encode();
                 }
             }

@@ -41,6 +41,16 @@ for command in 'translate --text a' 'complete a' 'fill a' 'embed --text a' 'comp
     expect "$command says that it is for texts" eval '[ "$code" = 1 ] || [ "$code" = 2 ] && ! complains "internal error"'
 done
 
+run translate --model "$vit" --text a
+expect "a classifier that writes no text" refused 'is a picture classifier: use headscope classify'
+run score --model "$vit" --source names --target names
+expect "and that scores none" misused 'which writes no text: use headscope classify, or evaluate --labelled'
+run tokenize --model "$vit" names
+expect "or splits any" refused 'headscope tokenize needs a model that reads text'
+run bench translate --model "$vit" --device cpu
+expect "or is measured with text" eval '[ "$code" != 0 ] && complains "headscope bench needs a model that reads text"'
+run attention --model "$vit" --picture "$vit/picture.png" --layer 2 --top 3 -o heads.svg
+expect "the strongest lines of a picture's heads" misused 'are for texts: leave them out'
 run attention --model "$vit" --picture "$vit/picture.png" --layer 2 -o heads.svg
 expect "attention is drawn on the picture" eval 'ended_with 0 && grep -q "What the class token looks at, layer 2" heads.svg'
 run attention --model "$vit" --picture "$vit/picture.png" --layer 2 --at 2,3 -o patch.png

@@ -29,6 +29,8 @@ std::string complaint_about(const std::string& bytes) {
     return "";
 }
 
+constexpr std::size_t kHeader = 33;  // signature and first chunk
+
 // A chunk of a PNG file; its checksum is not read here.
 std::string chunk(const std::string& name, const std::string& data) {
     const auto length = static_cast<char>(data.size());
@@ -48,6 +50,22 @@ TEST_CASE("a picture has the channels that are asked for", "[pictures]") {
     CHECK(read_picture(file, 1).pixels.size() == 50U * 37);
 }
 
+TEST_CASE("a colour that a file calls transparent is white", "[pictures]") {
+    const std::string bytes = picture_bytes();
+    const TemporaryFolder folder;
+    const std::string file = folder.file("some.png");
+    const PixelPicture opaque = read_picture(checkout_file("tests/import/models/hf-vit/picture.png"), 3);
+    std::string colour;
+    for (std::size_t i = 0; i < 3; ++i) {
+        colour += '\0';
+        colour += static_cast<char>(opaque.pixels[i]);
+    }
+    REQUIRE(opaque.pixels[0] != 255);
+    std::ofstream(file, std::ios::binary) << bytes.substr(0, kHeader) << chunk("tRNS", colour) << bytes.substr(kHeader);
+    CHECK(read_picture(file, 3).pixels[0] == 255);
+    CHECK(read_picture(file, 1).pixels[0] == 255);
+}
+
 TEST_CASE("a picture of its own size stays as it is, and a resized one keeps its mean", "[pictures]") {
     PixelPicture picture{4, 2, 1, {0, 40, 80, 120, 0, 40, 80, 120}};
     CHECK(resized(picture, 4, 2).pixels == picture.pixels);
@@ -62,7 +80,6 @@ TEST_CASE("files that hold no picture are named with the reason", "[bad_input]")
     CHECK_THAT(complaint_about(std::string("RIFF\x10\0\0\0WEBPVP8 ", 16)), Contains("is a WebP"));
     CHECK_THAT(complaint_about(picture_bytes().substr(0, 300)), Contains("is damaged"));
     const std::string bytes = picture_bytes();
-    constexpr std::size_t kHeader = 33;  // signature and first chunk
     CHECK_THAT(complaint_about(bytes.substr(0, kHeader) + chunk("acTL", std::string(8, '\0')) + bytes.substr(kHeader)),
                Contains("is animated: save one of its frames"));
     std::string huge = bytes;

@@ -10,6 +10,7 @@
 #include "backend/forwarding_backend.h"
 #include "backend/ops/additive.h"
 #include "backend/ops/attention.h"
+#include "backend/ops/convolution.h"
 #include "backend/ops/matmul.h"
 #include "backend/ops/optimizer.h"
 #include "tests/model/small_model.h"
@@ -69,6 +70,16 @@ public:
         products += 2.0 * static_cast<double>(op.grad_scores.elements() * op.x.dim(3));
         ForwardingBackend::run(op);
     }
+    // Of a separable convolution, whose weights get their gradient from what is unfolded.
+    void run(const SumTaps& op) override {
+        depthwise_ = depthwise_ || op.weights.defined();
+        products += op.weights.defined() ? 2.0 * static_cast<double>(op.out.elements() * op.taps) : 0.0;
+        ForwardingBackend::run(op);
+    }
+    void run(const Unfold& op) override {
+        products += depthwise_ ? 2.0 * static_cast<double>(op.out.elements()) : 0.0;
+        ForwardingBackend::run(op);
+    }
     void run(const SquareSum& op) override {
         optimizer += kSquareSumFlops * static_cast<double>(op.x.elements());
         ForwardingBackend::run(op);
@@ -91,6 +102,7 @@ private:
     }
 
     bool composed_;
+    bool depthwise_ = false;
 };
 
 // Two parts with padding, of different shapes.

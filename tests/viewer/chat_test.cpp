@@ -56,7 +56,8 @@ TEST_CASE("A message gets the reply of headscope chat, and the heads are those o
     const ExploreRequest request = session.scene().main.answered.value();
     CHECK(request.source == kFirst);
     CHECK(request.earlier.empty());
-    const Exploration& shown = *session.scene().main.shown;
+    const auto kept = session.scene().main.shown;  // the next reply replaces it
+    const Exploration& shown = *kept;
     CHECK(shown.forced);
     CHECK(shown.problem.empty());
     CHECK(output_text(shown) == first);

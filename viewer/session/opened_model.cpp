@@ -20,7 +20,8 @@ std::string name_of_directory(const std::string& path) {
 
 // A parser reads whole sentences.
 std::shared_ptr<const TextParts> parts_for(const LoadedModel& translator) {
-    const bool translates = traits(translator.model().config.architecture).reads_source &&
+    const bool translates = !translator.model().config.input.patches() &&
+                            traits(translator.model().config.architecture).reads_source &&
                             !terminals_in(*translator.model().target_tokenizer).has_value();
     return translates ? std::make_shared<const TextParts>(translator) : nullptr;
 }

@@ -12,6 +12,7 @@
 #include "io/input_files.h"
 #include "io/usual_places.h"
 #include "model/family.h"
+#include "model/model_directory.h"
 #include "options/option_values.h"
 #include "support/usage_error.h"
 
@@ -96,7 +97,9 @@ void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
                 InputFiles inputs;
                 inputs.add(folder);
                 inputs.refuse("-");
-                sizes.shape.model = sizes.named = open_model(folder).config;
+                const ModelDirectory named = open_model(folder);
+                require_text_input(named, "headscope bench");
+                sizes.shape.model = sizes.named = named.config;
             },
             "Take the sizes of this model directory, with random weights")
         ->type_name("FOLDER")

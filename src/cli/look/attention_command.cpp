@@ -131,6 +131,7 @@ std::string look_at_sentences(const AttentionOptions& options, const ShownFormat
         look.question = CorpusLook::Find{parse_corpus_queries(options.find)};
     }
     OpenedEngine opened(options.common, {input_model(options)});
+    require_text_input(opened.directory(), "headscope attention --corpus");
     look.request = request_for(options, opened.directory().config);
     return look_at_corpus(opened, look);
 }

@@ -86,6 +86,12 @@ std::string draw_on_picture(const AttentionOptions& options, const ModelConfig& 
     if (selection.kind == AttentionKind::DecoderSelf) {
         throw UsageError("the words of a caption look at words with --kind decoder: give --matrix, or --kind cross");
     }
+    const FigureOptions& figure = options.picture.figure;
+    if (figure.least > 0.0 || figure.top > 0 || figure.numbers || figure.probabilities || options.class_token) {
+        throw UsageError(
+            "--least, --top, --numbers, --probabilities and --class-token are for texts: leave them out (a picture's "
+            "heads show the class token unless --at names a patch)");
+    }
     const SelectedAttention selected = select_attention(record, selection);
     constexpr int kChannels = 3;
     constexpr int kLeastPixels = 56;  // of a side, to show a picture that the model reads in fewer

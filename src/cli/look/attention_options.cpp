@@ -271,10 +271,10 @@ void add_page_option(CLI::App& command, AttentionOptions& options) {
     CLI::Option* page =
         command.add_flag("--page", options.page, "Every head and its queries and keys in one page: -o FILE.html")
             ->group("Selection");
-    for (const char* other : {"--kind",          "--layer",      "--heads",     "--find",   "--word",     "--position",
-                              "--class-token",   "--no-special", "--matrix",    "--corpus", "--saliency", "--lens",
-                              "--all-heads",     "--patch",      "--overview",  "--least",  "--top",      "--numbers",
-                              "--probabilities", "--theme",      "--text-size", "--scale",  "--json"}) {
+    for (const char* other : {"--kind",        "--layer",         "--heads",  "--find",      "--word",     "--position",
+                              "--class-token", "--no-special",    "--matrix", "--corpus",    "--saliency", "--lens",
+                              "--picture",     "--all-heads",     "--patch",  "--overview",  "--least",    "--top",
+                              "--numbers",     "--probabilities", "--theme",  "--text-size", "--scale",    "--json"}) {
         page->excludes(other);
     }
 }

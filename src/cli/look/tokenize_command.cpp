@@ -24,6 +24,7 @@
 #include "infer/framed_line.h"
 #include "io/input_files.h"
 #include "model/family.h"
+#include "model/model_directory.h"
 #include "options/common_options.h"
 #include "options/decoding_flags.h"
 #include "options/option_values.h"
@@ -157,6 +158,7 @@ Pieces open_pieces(const TokenizeOptions& options, InputFiles& inputs) {
         return {std::make_shared<Tokenizer>(Tokenizer::load(place))};
     }
     ModelDirectory model = open_with_remarks(place);
+    require_text_input(model, "headscope tokenize");
     Pieces pieces{options.side == "target" ? model.target_tokenizer : model.source_tokenizer};
     pieces.languages = options.choices.over(decoding_choices_of(model).over({})).languages;
     pieces.model = std::move(model);

@@ -12,6 +12,10 @@ namespace headscope {
 void require_files_of_family(const std::string& model, const std::string& text, bool spans) {
     const ModelDirectory opened = open_model(model);
     const Architecture family = opened.config.architecture;
+    if (!traits(family).writes_pieces) {
+        throw UsageError(fmt::format("{} is a {}, which writes no text: use headscope classify, or evaluate --labelled",
+                                     model, traits(family).name));
+    }
     const bool translates = traits(family).reads_source;
     if (translates != text.empty() && !(spans && fills_gaps(opened))) {
         throw UsageError(fmt::format("{} is a {}: give {}", model, name_of(family),
