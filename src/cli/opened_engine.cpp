@@ -1,10 +1,10 @@
 #include "cli/opened_engine.h"
 
-#include <fmt/format.h>
 #include <algorithm>
-
 #include <cstdint>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "cli/command.h"
 #include "registry/device_list.h"

@@ -288,8 +288,9 @@ StudyReport Sweep::report(const Experiment& experiment, const std::vector<TrialP
                        .tables = {table_of(all, found, 0)},
                        .notes = problem_lines(problems)};
     if (order_ == Order::F1 && without != found.end()) {
-        report.problem =
-            fmt::format("\"{}\" has no F1: its target is not trees (headscope trees linearise)", without->trial);
+        report.problem = fmt::format(
+            "\"{}\" has no F1: its target is not trees (headscope trees linearise), or an earlier version measured it",
+            without->trial);
     }
     return report;
 }

@@ -50,8 +50,7 @@ const char* other_kind(std::string_view bytes) {
     return "of an unknown kind";
 }
 
-// An animated PNG says so between its header and its first pixels.
-// Whether a PNG has this chunk before its pixels.
+// Whether a PNG has this chunk before its pixels: an animated one acTL, one with a transparent colour tRNS.
 bool has_chunk(std::string_view bytes, std::string_view wanted) {
     constexpr std::size_t kSignature = 8;
     constexpr std::size_t kAroundData = 12;  // length, name and checksum of a chunk

@@ -65,7 +65,7 @@ std::vector<LinePart> SampledTranslations::sample(const std::vector<Example>& pa
     search->min_length = 0;
     search->seed =
         mix_bits(mix_bits(static_cast<std::uint64_t>(config_.training.seed)) + static_cast<std::uint64_t>(steps_));
-    const std::int64_t longest = config_.training.max_length - 1;  // a sample that is cut is learned with an end
+    const std::int64_t longest = config_.training.max_length - 1;  // the step adds an end
     std::vector<LinePart> parts;
     std::vector<std::int64_t> lengths;
     for (const Example& pair : pairs) {
