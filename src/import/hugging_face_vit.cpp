@@ -77,6 +77,10 @@ ModelConfig network(const ForeignConfig& config) {
     net.input.picture = side_of(config, "image_size", 224);
     net.input.patch = side_of(config, "patch_size", 16);
     net.input.channels = config.integer("num_channels", 3, 1, 3);
+    if (net.input.channels == 2) {
+        config.problem("num_channels", "is 2: only 1 and 3 are supported");
+        net.input.channels = 3;
+    }
     net.input.class_token = true;
     net.max_length = patches_of(net)->positions();
     net.source_vocabulary = net.target_vocabulary = net.input.channels * kChannelValues;
@@ -119,6 +123,9 @@ void read_preparation(const ForeignConfig& config, ModelConfig& net) {
     if (config.boolean("do_normalize", true)) {
         net.input.mean = of_channels(config, "image_mean", net);
         net.input.deviation = of_channels(config, "image_std", net);
+        if (std::ranges::any_of(net.input.deviation, [](double one) { return one < 1e-3; })) {
+            config.problem("image_std", "must be at least 0.001, since values are divided by it");
+        }
     } else {
         net.input.mean.assign(static_cast<std::size_t>(net.input.channels), 0.0);
         net.input.deviation.assign(static_cast<std::size_t>(net.input.channels), 1.0);

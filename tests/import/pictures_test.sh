@@ -94,6 +94,9 @@ expect "and evaluated" ended_with 0
 jq '.model.input.picture = 30' classes.json >odd.json
 run train odd.json --output odd --device cpu
 expect "a picture that patches do not fill" refused '"input.picture"' 'must be a multiple of "input.patch"'
+jq '(.data.train, .data.valid).target_language = "en"' shapes.json >language.json
+run train language.json --data shapes --output language --device cpu
+expect "a language's token before pictures" refused 'whose token stands before a text, but "model.input" reads pictures'
 jq '.tokenizer.shared = true' shapes.json >shared.json
 run train shared.json --data shapes --output shared --device cpu
 expect "one vocabulary for pictures and captions" refused '"tokenizer.shared" must be false'

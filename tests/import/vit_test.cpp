@@ -86,6 +86,13 @@ TEST_CASE("a ViT that computes something else is refused", "[bad_input]") {
                Contains("\"size\" is 16, but \"image_size\" in config.json is 12"));
     CHECK_THAT(complaint("preprocessor_config.json", [](json& c) { c["image_mean"] = {0.5}; }),
                Contains("\"image_mean\" is [0.5]: expected a number for each of 3 channels"));
+    CHECK_THAT(complaint("preprocessor_config.json",
+                         [](json& c) {
+                             c["image_std"] = {0.5, 0.0, 0.5};
+                         }),
+               Contains("\"image_std\" must be at least 0.001"));
+    CHECK_THAT(complaint("config.json", [](json& c) { c["num_channels"] = 2; }),
+               Contains("\"num_channels\" is 2: only 1 and 3 are supported"));
     CHECK_THAT(complaint("config.json", [](json& c) { c["qkv_bias"] = false; }), Contains("\"qkv_bias\" is false"));
     CHECK_THAT(complaint("config.json", [](json& c) { c["image_size"] = {12, 16}; }), Contains("only squares"));
     CHECK_THAT(complaint("config.json", [](json& c) { c["architectures"] = {"ViTModel"}; }),

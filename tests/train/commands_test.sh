@@ -620,6 +620,8 @@ run train --task masked "${pairs[@]}" --output made/risk
 expect "other tasks need a text" misused "give --text"
 run train --task risk --from two "${pairs[@]}" --output risk --dry-run
 expect "a dry run does not sample" eval 'ended_with 0 && grep -q "without sampling and scoring translations" out && absent risk'
+run train --task risk --from two "${pairs[@]}" --output risk --ranks 2
+expect "nor on two ranks" refused 'is trained by one rank, not 2, since each rank would sample all translations'
 run train --task risk --from two "${pairs[@]}" --output risk --overfit-one-batch
 expect "one batch is not overfitted to a score" refused "one batch cannot be overfitted"
 run train --task risk --from two "${pairs[@]}" --output risk --steps 2 --validate-bleu 3

@@ -187,6 +187,7 @@ TEST_CASE("what does not suit a training on scores is named", "[risk]") {
     CHECK_THAT(complaint("/training/residual_dropout", 0.1),
                Contains("\"training.residual_dropout\" must be 0 for the \"task\" \"risk\", which samples without it"));
     CHECK_THAT(complaint("/training/label_smoothing", 0.1), Contains("\"training.label_smoothing\" must be 0"));
+    CHECK_THAT(complaint("/model/output.temperature", 0.9), Contains("\"model.output.temperature\" must be left out"));
     CHECK_THAT(complaint("/training/patience", 3), Contains("\"training.patience\" (3) must be 0"));
     CHECK_THAT(complaint("/training/average_always", false), Contains("\"training.average_always\" must be true"));
     CHECK_THAT(complaint("/training/source_tokens", 200),
