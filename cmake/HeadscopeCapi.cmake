@@ -15,7 +15,7 @@ function(headscope_capi)
     set_target_properties(headscope_capi PROPERTIES OUTPUT_NAME headscope EXPORT_NAME c SOVERSION 0 LINK_DEPENDS ${script}
                                                     VERSION 0.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH})
     if(SKBUILD)  # pip install: the library as one file, since wheels hold no links
-        foreach(room paint figures engine vulkan capi)  # those that use what the header names
+        foreach(room observe paint figures engine vulkan capi)  # those that use what the header names
             if(TARGET headscope_${room})
                 target_compile_options(headscope_${room} PRIVATE "SHELL:-include ${PROJECT_SOURCE_DIR}/cmake/older_libraries.h")
             endif()
