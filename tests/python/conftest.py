@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import signal
 import subprocess
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +18,8 @@ import pytest
 import headscope as hs
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell in the background has it ignored
 
 
 class Command:
