@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -35,7 +36,8 @@ double ModelColumn::height() const {
     }
     const double transform =
         config_.output.transform != OutputTransform::None ? kTallBlock + kLowBlock + 2.0 * kBlockGap : 0.0;
-    return box_height() + 3.0 * kBlockGap + kTallBlock + kLowBlock + 1.4 +
+    const double softmax = traits(config_.architecture).writes_pieces ? kLowBlock + kBlockGap : 0.0;
+    return box_height() + 2.0 * kBlockGap + kTallBlock + softmax + 1.4 +
            (config_.norm.of_stack() ? kLowBlock + kBlockGap : 0.0) + transform;
 }
 
@@ -347,10 +349,14 @@ void ModelColumn::outputs() {
         stack_on(block_at("output.norm.", BlockKind::Norm), false);
     }
     stack_on(block_of(BlockKind::Linear, config_.output.transform != OutputTransform::None ? 1 : 0), true);
-    stack_on(block_of(BlockKind::Softmax, 0), false);
+    const bool writes_pieces = traits(config_.architecture).writes_pieces;
+    if (writes_pieces) {
+        stack_on(block_of(BlockKind::Softmax, 0), false);
+    }
     pen_.path({{x_, top_}, {x_, top_ - kBlockGap}}, true);
     sketch_.text({Role::Label}, ink_.text,
-                 {x_, top_ - kBlockGap - 0.4, 1.0, Anchor::Middle, false, false, "Output Probabilities"});
+                 {x_, top_ - kBlockGap - 0.4, 1.0, Anchor::Middle, false, false,
+                  writes_pieces ? "Output Probabilities" : "Scores"});
 }
 
 // A block above all that was drawn.
