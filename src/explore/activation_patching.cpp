@@ -77,8 +77,8 @@ PatchEffects patch_activations(Backend& backend, const LoadedModel& models, Comp
     const ModelConfig& config = models.model().config;
     ExploreRequest other = patching.text;
     other.source = patching.from;
-    const CheckedRequest text = check_request_with_target(models, patching.text);
-    const CheckedRequest from = check_request_with_target(models, other);
+    const CheckedRequest text = check_text_with_target(models, patching.text);
+    const CheckedRequest from = check_text_with_target(models, other);
     found.problem = obstacle(config, text, from);
     if (!found.problem.empty()) {
         return found;

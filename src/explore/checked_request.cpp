@@ -16,6 +16,7 @@
 #include "model/model_chat.h"
 #include "observe/family_labels.h"
 #include "support/check.h"
+#include "text/shown_picture.h"
 
 namespace headscope {
 
@@ -60,15 +61,37 @@ void check_length(const char* which, std::int64_t length, std::int64_t most) {
     }
 }
 
+// The class of a picture, if it is given.
+std::vector<std::int32_t> class_of(const ModelDirectory& model, const ExploreRequest& request) {
+    if (request.target) {
+        throw Error("a classifier reads no target: give the number of a class among the target's tokens, or none");
+    }
+    const std::int64_t classes = std::ssize(model.config.output.labels);
+    const std::vector<std::int32_t>& given = request.target_tokens;
+    if (given.size() > 1 || (given.size() == 1 && (given.front() < 0 || given.front() >= classes))) {
+        throw Error(fmt::format("a picture has one of {} classes, whose numbers begin with 0", classes));
+    }
+    return given;
+}
+
 void read_pair(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
     checked.frame = frame_line(model, checked.search.languages, request.source).frame;
     checked.source = encode_source(model, checked.search.languages, request.source);
     if (checked.source.ids.empty()) {
         throw Error("the source sentence is empty: write a sentence");
     }
-    checked.source_length = std::ssize(source_ids(checked.source));
+    checked.source_length = checked.frame.source_positions(std::ssize(checked.source.ids));
+    if (checked.frame.patches) {
+        checked.picture =
+            std::make_shared<const PixelPicture>(picture_to_show(request.source, checked.frame.patches->shape));
+        if (request.source_pads > 0) {
+            throw Error("pads do not apply to pictures, which all have as many patches");
+        }
+    }
     check_length("sentence", checked.source_length, model.config.max_length);
-    if (has_target(request)) {
+    if (!traits(model.config.architecture).writes_pieces) {
+        checked.fills = class_of(model, request);
+    } else if (has_target(request)) {
         checked.target = request.target_tokens.empty()
                              ? encode_target(model, checked.frame, *request.target)
                              : text_of_output(*model.target_tokenizer, model.config, request.target_tokens,
@@ -123,7 +146,6 @@ void read_masked(const ModelDirectory& model, const ExploreRequest& request, Che
 }
 
 void read_texts(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
-    require_text_input(model, "this view of a text");
     require_left_to_right(model.config);
     if (request.chat) {
         require_architecture(model, Architecture::CausalLm);
@@ -160,11 +182,20 @@ CheckedRequest check_request(const LoadedModel& translator, const ExploreRequest
 
 CheckedRequest check_request_with_target(const LoadedModel& translator, const ExploreRequest& request) {
     CheckedRequest checked = check_request(translator, request);
-    if (checked.problem.empty() && !checked.target) {
+    if (checked.problem.empty() && !checked.target && checked.fills.empty()) {
         checked.problem =
             fmt::format("a {} is required: give one", traits(translator.model().config.architecture).predicted_in);
     }
     return checked;
+}
+
+CheckedRequest check_text_with_target(const LoadedModel& translator, const ExploreRequest& request) {
+    try {
+        require_text_input(translator.model(), "this view of a text");
+    } catch (const Error& error) {
+        return {.problem = error.what()};
+    }
+    return check_request_with_target(translator, request);
 }
 
 void check_edits(const ModelConfig& config, const std::vector<AttentionEdit>& edits) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,9 +19,10 @@ struct CheckedRequest {
     RecordedText source = {};  // a sentence, or a prompt
     std::optional<RecordedText> target = {};  // what to read, if given: a translation, a prompt and its continuation,
                                               // or a text with masks
-    std::vector<std::int32_t> fills = {};     // of the masks, if given
-    std::size_t prompt = 0;                   // tokens at the beginning of `target` that are the prompt
-    std::int64_t source_length = 0;           // tokens that the encoder reads, without pads
+    std::vector<std::int32_t> fills = {};     // of the masks, if given; of a classifier the class, if given
+    std::shared_ptr<const PixelPicture> picture = {};  // to show, if the source is one
+    std::size_t prompt = 0;                            // tokens at the beginning of `target` that are the prompt
+    std::int64_t source_length = 0;                    // tokens or patches that the encoder reads, without pads
     SearchOptions search = {};
     std::vector<AttentionEdit> edits = {};
     std::int64_t source_pads = 0;
@@ -30,8 +32,10 @@ struct CheckedRequest {
 
 // Never throws for an invalid request: the error is in `problem`.
 CheckedRequest check_request(const LoadedModel& translator, const ExploreRequest& request);
-// The same, and requires a target.
+// The same, and requires a target, or of a classifier a class.
 CheckedRequest check_request_with_target(const LoadedModel& translator, const ExploreRequest& request);
+// The same for what is asked of texts alone: a model that reads pictures is a problem.
+CheckedRequest check_text_with_target(const LoadedModel& translator, const ExploreRequest& request);
 
 // Error if the model lacks a head, or an edit lacks a token.
 void check_edits(const ModelConfig& config, const std::vector<AttentionEdit>& edits);

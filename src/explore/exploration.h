@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "infer/decoding_choices.h"
 #include "infer/hypotheses.h"
+#include "io/picture.h"
 #include "observe/attention_record.h"
 #include "text/chat_template.h"
 
@@ -30,13 +32,14 @@ struct AttentionEdit {
 };
 
 // A language model's `source` is its text: the prompt of a causal one, or the text of a masked one with "[MASK]" for
-// each token to fill in. Its target is the continuation, or the tokens that fill the masks.
+// each token to fill in. Its target is the continuation, or the tokens that fill the masks. The source
+// of a model that reads pictures is the name of a file.
 struct ExploreRequest {
     std::string source;
     bool chat = false;  // the source is a message in the model's chat template, and its continuation a reply
     std::vector<ChatMessage> earlier = {};  // what was said before that message
     // If set, the model reads this target (one teacher-forced pass) instead of searching for one. An empty continuation
-    // reads the prompt alone. A masked model takes only `target_tokens`.
+    // reads the prompt alone. A masked model and a classifier take only `target_tokens`; a class is its number.
     std::optional<std::string> target = {};
     // The same as tokens, from output_of(), with those that the model's frame gives: keeps the exact pieces, which
     // encoding the text again might not.
@@ -91,10 +94,11 @@ struct BeamNode {
 struct Exploration {
     AttentionRecord record;  // all sites, or that of the request's layer; empty after an error
     std::string source;
-    std::string translation;          // or the continuation, or the text with filled masks
+    std::shared_ptr<const PixelPicture> picture = {};  // to show, of a model that reads pictures (text/shown_picture.h)
+    std::string translation;          // or the continuation, the text with filled masks, or the class of a picture
     std::size_t prompt = 0;           // of `steps`: the first ones, which a causal language model's prompt gives
     bool forced = false;              // the target was given
-    std::vector<ExploredStep> steps;  // one for each token of record.target_out
+    std::vector<ExploredStep> steps;  // one for each token of record.target_out; of a classifier one, with its classes
     std::vector<BeamNode> beam;       // empty if the target was given
     double log_probability = 0.0;     // of the steps after the prompt; of a prompt alone, of all steps
     double score = 0.0;

@@ -7,6 +7,7 @@
 
 #include "explore/attention_edits.h"
 #include "explore/checked_request.h"
+#include "explore/classified.h"
 #include "explore/editing_observer.h"
 #include "explore/forced_pass.h"
 #include "explore/importance.h"
@@ -56,8 +57,10 @@ std::vector<float> distances_of(Backend& backend, const Tensor& table, int head)
 }
 
 // Fills in the fields that come from the request.
-Exploration labelled(Exploration exploration, const ExploreRequest& request) {
+Exploration labelled(Exploration exploration, const ExploreRequest& request,
+                     const std::shared_ptr<const PixelPicture>& picture) {
     exploration.source = request.source;
+    exploration.picture = picture;
     exploration.forced = has_target(request);
     if (exploration.problem.empty()) {
         exploration.record.edited = describe(request.edits, exploration.record.family);
@@ -96,13 +99,19 @@ Exploration Explorer::explore(const ExploreRequest& request, const Progress& pro
         failed.problem = checked.problem;
         failed.only_by_layer = only_by_layer;
         failed.finished = true;
-        return labelled(std::move(failed), request);
+        return labelled(std::move(failed), request, checked.picture);
     }
     Progress shown;
     if (progress) {
-        shown = [&](const Snapshot& so_far) { return progress([&] { return labelled(so_far(), request); }); };
+        shown = [&](const Snapshot& so_far) {
+            return progress([&] { return labelled(so_far(), request, checked.picture); });
+        };
     }
-    return labelled(checked.target ? read(checked, shown) : search(checked, shown), request);
+    Exploration found = !traits(model().config.architecture).writes_pieces
+                            ? explore_classes(backend_, translator_, compute_, checked)
+                        : checked.target ? read(checked, shown)
+                                         : search(checked, shown);
+    return labelled(std::move(found), request, checked.picture);
 }
 
 Exploration Explorer::search(const CheckedRequest& request, const Progress& progress) const {
@@ -243,7 +252,7 @@ std::vector<NeuronView> Explorer::neurons(const ExploreRequest& request, const A
         read_target(ctx, translator_.network(), *checked.target, memory);
     }
     const std::int64_t source_length = checked.source_length + checked.source_pads;
-    const auto target_length = static_cast<std::int64_t>(target_in_ids(model().config, *checked.target).size());
+    const std::int64_t target_length = checked.target ? std::ssize(target_in_ids(model().config, *checked.target)) : 0;
     common.queries = site.kind == AttentionKind::EncoderSelf ? source_length : target_length;
     common.keys = site.kind == AttentionKind::DecoderSelf ? target_length : source_length;
     common.d_k = collector.seen.queries.dim(3);

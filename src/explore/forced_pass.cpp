@@ -81,8 +81,13 @@ std::size_t prompt_steps(const ModelConfig& config, const CheckedRequest& reques
 }
 
 Predictions predictions_of(const ModelConfig& config, const CheckedRequest& request) {
-    const RecordedText& target = *request.target;
     Predictions predictions;
+    if (!request.target) {  // the class of a picture
+        predictions.tokens = request.fills;
+        predictions.positions.resize(request.fills.size());
+        return predictions;
+    }
+    const RecordedText& target = *request.target;
     if (traits(config.architecture).fills_masks) {
         for (std::size_t i = 0; i < target.ids.size(); ++i) {
             if (target.ids[i] == config.frame.mask_id) {

@@ -22,7 +22,7 @@ const SiteValues& HookedRun::at(const std::string& site) const {
 HookedRun run_with_hooks(Backend& backend, const LoadedModel& models, Compute compute, const HookedRequest& request) {
     HookedRun run;
     const Model& model = models.network();
-    const CheckedRequest checked = check_request_with_target(models, request.text);
+    const CheckedRequest checked = check_text_with_target(models, request.text);
     if (!checked.problem.empty()) {
         run.problem = checked.problem;
         return run;

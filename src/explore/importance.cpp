@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "backend/ops/elementwise.h"
+#include "explore/classified.h"
 #include "explore/editing_observer.h"
 #include "explore/forced_pass.h"
 #include "explore/repeated_request.h"
@@ -27,9 +28,13 @@ public:
         : backend_(backend),
           model_(model),
           translates_(dynamic_cast<const EncoderDecoder*>(&model)),
+          asked_(request),
           observer_(request.edits, request.source_length, nullptr),
           ctx_{.backend = backend, .observer = &observer_, .compute = compute},
           request_(backend, model.config(), request) {
+        if (!request.target) {
+            return;
+        }
         const std::int64_t length = request_.target_length();
         target_out_ = make_from_host<std::int32_t>(backend, {1, length}, DType::I32,
                                                    predictions_of(model.config(), request).labels(length));
@@ -67,6 +72,9 @@ private:
     Var encode(std::int64_t count) { return translates_->encode(ctx_, request_.rows(count).source); }
 
     std::vector<double> run(const Var& memory, std::int64_t count) {
+        if (!asked_.target) {
+            return of_class(count);
+        }
         const DeviceBatch batch = request_.rows(count);
         const Var hidden = translates_ != nullptr
                                ? translates_->decode(ctx_, {.ids = batch.target.ids}, {memory, batch.source.lengths})
@@ -82,9 +90,18 @@ private:
         return results;
     }
 
+    std::vector<double> of_class(std::int64_t count) {
+        std::vector<double> results;
+        for (const std::vector<double>& classes : class_scores(ctx_, model_, asked_, count)) {
+            results.push_back(classes[static_cast<std::size_t>(asked_.fills.front())]);
+        }
+        return results;
+    }
+
     Backend& backend_;
     const Model& model_;
-    const EncoderDecoder* translates_;  // null: a language model
+    const EncoderDecoder* translates_;  // null: a language model, or a classifier
+    const CheckedRequest& asked_;       // without a target: of a classifier
     EditingObserver observer_;
     Context ctx_;
     RepeatedRequest request_;

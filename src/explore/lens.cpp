@@ -63,8 +63,10 @@ Lens read_lens(Backend& backend, const LoadedModel& models, Compute compute, con
     const Model& model = models.network();
     const ModelConfig& config = model.config();
     const CheckedRequest checked = check_request_with_target(models, request);
-    if (!checked.problem.empty()) {
-        lens.problem = checked.problem;
+    lens.problem = checked.problem.empty() && !checked.target
+                       ? "the logit lens shows what a model would write: a classifier writes no text"
+                       : checked.problem;
+    if (!lens.problem.empty()) {
         return lens;
     }
     const auto text_of = [&](std::int32_t token) {

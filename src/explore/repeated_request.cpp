@@ -23,12 +23,16 @@ RepeatedRequest::RepeatedRequest(Backend& backend, const ModelConfig& config, co
     const auto length = [&](std::size_t tokens) {
         return make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(tokens)});
     };
-    const std::vector<std::int32_t> in = target_in_ids(config, *request.target);
     one_.sentences = 1;
-    one_.target.ids = upload_padded(backend, config, in, 0);
-    one_.target.types = upload_types(backend, config, in, one_.target.length());
-    one_.target.lengths = length(in.size());
-    if (traits(config.architecture).reads_source) {
+    if (request.target) {
+        const std::vector<std::int32_t> in = target_in_ids(config, *request.target);
+        one_.target.ids = upload_padded(backend, config, in, 0);
+        one_.target.types = upload_types(backend, config, in, one_.target.length());
+        one_.target.lengths = length(in.size());
+    }
+    if (config.input.patches()) {
+        one_.source = upload_picture(backend, config, request.source).source;
+    } else if (traits(config.architecture).reads_source) {
         const std::vector<std::int32_t> source = source_ids(request.source);
         one_.source.ids = upload_padded(backend, config, source, 0);
         one_.source.lengths = length(source.size());
@@ -42,7 +46,8 @@ std::int64_t RepeatedRequest::longest() const {
 DeviceBatch RepeatedRequest::rows(std::int64_t count) const {
     DeviceBatch batch = one_;
     batch.sentences = count;
-    for (Tensor* each : {&batch.source.ids, &batch.source.lengths, &batch.target.ids, &batch.target.lengths}) {
+    for (Tensor* each :
+         {&batch.source.ids, &batch.source.lengths, &batch.source.patches, &batch.target.ids, &batch.target.lengths}) {
         if (each->defined()) {
             *each = repeated(backend_, *each, count);
         }

@@ -13,7 +13,7 @@ Tensor repeated(Backend& backend, const Tensor& x, std::int64_t count);
 
 class RepeatedRequest {
 public:
-    // The request has a target.
+    // The request has a target, or a class.
     RepeatedRequest(Backend& backend, const ModelConfig& config, const CheckedRequest& request);
 
     // Tokens of the longer side, with padding, and of the target.

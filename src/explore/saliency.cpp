@@ -164,7 +164,7 @@ Saliency measure_saliency(Backend& backend, const LoadedModel& models, Compute c
                           int steps, const std::function<bool()>& goes_on) {
     HEADSCOPE_CHECK(steps >= 1, "saliency takes at least one step");
     const Model& model = models.network();
-    const CheckedRequest checked = check_request_with_target(models, with_own_fills(backend, models, compute, request));
+    const CheckedRequest checked = check_text_with_target(models, with_own_fills(backend, models, compute, request));
     Predictions predictions;
     if (checked.problem.empty()) {
         predictions = predictions_of(model.config(), checked);

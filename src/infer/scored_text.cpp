@@ -50,21 +50,29 @@ Example ScoredTextEncoder::encode_any(const std::string& text, const std::option
     }
     Example example;
     if (family.reads_source) {
-        example.source = pieces_of(text);
-        // Without a decoder there are the states of the source.
-        example.target = has_decoder(config_) ? frame_.start()
-                                              : std::vector<std::int32_t>(static_cast<std::size_t>(
-                                                    frame_.source_positions(std::ssize(example.source))));
-    } else {
-        example.target = frame_.start_of_text();
-        append(example.target, pieces_of(text));
-        if (pair) {
-            append(example.target, frame_.between);
-            append(example.target, pieces_of(*pair));
-        }
-        example.target.push_back(frame_.eos);
-        example.types = family.fills_masks ? token_types_of(config_, example.target) : std::vector<std::int32_t>();
+        return of_source(pieces_of(text));
     }
+    example.target = frame_.start_of_text();
+    append(example.target, pieces_of(text));
+    if (pair) {
+        append(example.target, frame_.between);
+        append(example.target, pieces_of(*pair));
+    }
+    example.target.push_back(frame_.eos);
+    example.types = family.fills_masks ? token_types_of(config_, example.target) : std::vector<std::int32_t>();
+    return labelled(std::move(example));
+}
+
+Example ScoredTextEncoder::of_source(std::vector<std::int32_t> pieces) const {
+    // Without a decoder there are the states of the source.
+    const std::int64_t positions = frame_.source_positions(std::ssize(pieces));
+    Example example{.source = std::move(pieces)};
+    example.target =
+        has_decoder(config_) ? frame_.start() : std::vector<std::int32_t>(static_cast<std::size_t>(positions));
+    return labelled(std::move(example));
+}
+
+Example ScoredTextEncoder::labelled(Example example) const {
     example.labels.assign(example.target.size(), kNoTarget);
     (config_.output.scored == ScoredState::Last ? example.labels.back() : example.labels.front()) = 0;
     example.weights.assign(example.target.size(), 1.0F);

@@ -25,11 +25,14 @@ public:
     Example encode(const std::string& text, const std::optional<std::string>& pair) const;
     // The same without the check of the length.
     Example encode_any(const std::string& text, const std::optional<std::string>& pair) const;
+    // The same of the pieces of a source, for a model that reads one.
+    Example of_source(std::vector<std::int32_t> pieces) const;
     // The tokens of the longer side.
     std::int64_t length_of(const Example& example) const;
 
 private:
     std::vector<std::int32_t> pieces_of(const std::string& text) const;
+    Example labelled(Example example) const;
 
     ModelConfig config_;
     std::shared_ptr<const Tokenizer> tokenizer_;

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "data/device_batch.h"
 #include "model/encoder_decoder.h"
 #include "model/family.h"
 #include "model/frame_of_config.h"
@@ -113,13 +112,16 @@ std::string too_many_weights(const ModelConfig& config, const AttentionObserver&
     return too_many_weights(config, observer, source_length, target_length, most);
 }
 
+DeviceBatch upload_picture(Backend& backend, const ModelConfig& config, const RecordedText& picture) {
+    const std::vector<std::vector<std::int32_t>> sources{source_ids(picture)};
+    return upload(backend,
+                  make_source_batch(sources, padding_id(config), {.longest = config.max_length}, patches_of(config)));
+}
+
 namespace {
 
 Memory read_picture_source(Context& ctx, const Model& model, const RecordedText& source) {
-    const std::vector<std::vector<std::int32_t>> sources{source_ids(source)};
-    const DeviceBatch batch =
-        upload(ctx.backend, make_source_batch(sources, padding_id(model.config()),
-                                              {.longest = model.config().max_length}, patches_of(model.config())));
+    const DeviceBatch batch = upload_picture(ctx.backend, model.config(), source);
     const auto* translates = dynamic_cast<const EncoderDecoder*>(&model);
     return {translates != nullptr ? translates->encode(ctx, batch.source) : model.states(ctx, batch),
             batch.source.lengths};

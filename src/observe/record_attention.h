@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "data/device_batch.h"
 #include "model/mixer.h"
 #include "model/model.h"
 #include "observe/attention_record.h"
@@ -33,6 +34,9 @@ Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<st
 // Their types (token_types_of), I32 [1, padded length]; undefined if the model does not distinguish them.
 Tensor upload_types(Backend& backend, const ModelConfig& config, const std::vector<std::int32_t>& ids,
                     std::int64_t padded);
+
+// A picture as a batch of one source.
+DeviceBatch upload_picture(Backend& backend, const ModelConfig& config, const RecordedText& picture);
 
 // The encoder's output for one sentence, [1, source length, d_model]; undefined for a language model.
 Memory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads);

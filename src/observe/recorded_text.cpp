@@ -126,6 +126,11 @@ RecordedText encode_text(const Tokenizer& tokenizer, std::string_view text) {
 RecordedText encode_source(const ModelDirectory& model, const Languages& languages, std::string_view text) {
     const FramedLine line = frame_line(model, languages, text);
     const Tokenizer& tokenizer = *model.source_tokenizer;
+    if (model.config.input.patches()) {  // whose pieces are pixels, which nothing shows
+        RecordedText picture;
+        picture.ids = tokenizer.encode(line.text);
+        return picture;
+    }
     const bool has_gaps = line.text.find(kMaskText) != std::string_view::npos && fills_gaps(model);
     RecordedText source =
         encode_text(tokenizer, has_gaps ? find_gaps(model, line.text, kMaskText).source : std::string(line.text));

@@ -24,7 +24,7 @@ struct GivenTokens {
 
 struct RecordedText {
     std::vector<std::int32_t> ids;               // without begin and end; a masked language model's may be masks
-    std::vector<std::string> pieces;             // one for each id
+    std::vector<std::string> pieces;             // one for each id; none of a picture
     bool word_pieces = false;                    // whether every piece without ## begins a word
     bool ended = true;                           // false for an output that was truncated, and for a prompt
     GivenTokens before = {};                     // Frame::source_begin or target_begin

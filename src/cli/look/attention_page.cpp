@@ -42,6 +42,7 @@ std::string look_at_page(const AttentionOptions& options) {
     inputs.refuse(options.output);
     OpenedEngine opened(options.common, {directory});
     const ModelConfig& config = opened.directory().config;
+    require_text_input(opened.directory(), "headscope attention --page");
     check_family_options(options, config.architecture);
     if (kinds_of(config).empty()) {
         throw Error(kNoAttention);
