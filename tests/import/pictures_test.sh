@@ -59,6 +59,20 @@ run attention --model "$vit" --picture "$vit/picture.png" --layer 2 --at 4,1 -o 
 expect "that the picture has" misused '3 x 3 patches'
 run attention --model "$vit" --picture "$vit/picture.png" --json
 expect "in JSON with the patches as keys" jq -e '[.. | strings] | any(. == "3,3")' out
+run view --model "$vit" --picture "$vit/picture.png" --render view.svg
+expect "the window's figure is the same picture" eval 'ended_with 0 && grep -q "What the class token looks at, layer 2" view.svg'
+run view --model "$vit" --picture "$vit/picture.png" --panel time --render classes.json
+expect "which has the classes" eval 'ended_with 0 && jq -e ".class == \"circle\" and (.steps[0].candidates | length) == 3" classes.json'
+run view --model "$vit" --render view.png
+expect "without a picture there is none" refused 'Choose a picture'
+run view --model "$vit" --picture names --render view.png
+expect "a file that is no picture" refused "'names'"
+run view --model "$models/hf-bert" --picture "$vit/picture.png" --render view.png
+expect "a picture for the window's model of text" refused 'reads text: open a model that reads pictures first'
+run view --model "$vit" --picture "$vit/picture.png" --panel saliency --render view.png
+expect "a panel of texts" refused 'This model reads pictures, and this is asked of texts'
+run attention --model "$vit" --text "$vit/picture.png" --page -o page.html
+expect "a page of a picture's heads" refused 'headscope attention --page needs a model that reads text'
 run attention --text a --picture "$vit/picture.png"
 expect "a text and a picture" misused '--picture'
 

@@ -27,7 +27,7 @@ struct ChoiceStage {
     ViewState& state() { return session.state(); }
     const AttentionRecord& record() const { return session.scene().main.shown->record; }
     // What the rules find in the text shown.
-    TellingHead wanted() { return *most_telling(record(), state().kind, row_options(state())); }
+    TellingHead wanted() { return *most_telling(record(), state().kind, row_options(session.scene())); }
     bool shows(const TellingHead& found) {
         return state().layer == found.site.layer + 1 && state().heads == std::vector<int>{found.head} &&
                state().word == static_cast<int>(found.query);
@@ -104,7 +104,7 @@ TEST_CASE("A saved view keeps its word, though a head was found for its text", "
 TEST_CASE("Where no head says anything, a choice by hand counts too", "[choice]") {
     ChoiceStage stage;
     stage.type("cat");
-    const bool found = most_telling(stage.record(), stage.state().kind, row_options(stage.state())).has_value();
+    const bool found = most_telling(stage.record(), stage.state().kind, row_options(stage.session.scene())).has_value();
     stage.state().heads = {2, 3};
     stage.type("a cat sleeps on the mat");
     INFO("a head was found for one word: " << found);

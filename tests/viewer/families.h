@@ -81,6 +81,8 @@ inline std::vector<ShownModel> write_families(const TemporaryFolder& folder) {
     models.push_back({"multilingual", write_multilingual_model(folder), "the small dog", true});
     models.push_back({"talker", write_chat_model(folder, "talker"), "the small dog", true});
     models.push_back({"parser", write_parser(folder), kParsed, true});
+    models.push_back({"captioner", write_captioner(folder, "captioner"), some_picture(), true});
+    models.push_back({"classifier", picture_classifier(), some_picture(), true});
     return models;
 }
 

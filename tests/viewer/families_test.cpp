@@ -42,6 +42,14 @@ std::map<PanelId, std::string> refused_panels(const ShownModel& model, bool trai
             refused[panel] = "has no attention";
         }
     }
+    if (model.name == "captioner" || model.name == "classifier") {
+        for (const PanelId panel : {PanelId::Find, PanelId::Saliency, PanelId::Patching, PanelId::Vectors}) {
+            refused[panel] = "reads pictures";
+        }
+    }
+    if (model.name == "classifier") {
+        refused[PanelId::Lens] = "writes no text";
+    }
     if (model.name == "mask-predict") {
         for (int panel = 0; panel < kPanels; ++panel) {
             refused[static_cast<PanelId>(panel)] = "fills in masks";
@@ -127,7 +135,7 @@ TEST_CASE("A model without attention shows no stacks, heads and panels of attent
         const bool in_turns = model.name == "mask-predict";  // which has attention, but no single pass
         CHECK((session.state().panel == PanelId::Model) == in_turns);
         CHECK(offered(session.scene(), PanelId::Surgery) == (model.attends && !in_turns));
-        CHECK(offered(session.scene(), PanelId::Lens) == !in_turns);
+        CHECK(offered(session.scene(), PanelId::Lens) == (!in_turns && model.name != "classifier"));
         CHECK(offered(session.scene(), PanelId::Model));
         CHECK_THAT(why_not_offered(session.scene(), PanelId::Heads), Contains(in_turns        ? "in turns"
                                                                               : model.attends ? ""

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/frame_of_config.h"
 #include "model/model_directory.h"
 #include "registry/registry.h"
 #include "tests/io/temporary_folder.h"
@@ -43,8 +44,29 @@ inline std::string write_language_model(const TemporaryFolder& folder, const std
     const std::unique_ptr<Backend> backend = open_device("cpu");
     Parameters parameters(*backend, config, false);
     parameters.initialise(seed);
-    write_model_directory(*backend, folder.file(name), config, parameters, DType::F32, vocabulary, vocabulary);
+    const Tokenizer source = config.input.patches()
+                                 ? Tokenizer::from_bytes(picture_pieces_file(patches_of(config)->shape), "pictures")
+                                 : Tokenizer::from_bytes(vocabulary.files().segmenter, "tokenizer");
+    write_model_directory(*backend, folder.file(name), config, parameters, DType::F32, source, vocabulary);
     return folder.file(name);
+}
+
+// One that writes captions of pictures of 3 x 3 patches.
+inline std::string write_captioner(const TemporaryFolder& folder, const std::string& name) {
+    return write_language_model(folder, name, Architecture::EncoderDecoder, 3, [](ModelConfig& config) {
+        config.input = {.kind = InputKind::Patches, .picture = 12, .patch = 4, .channels = 3, .class_token = false};
+        config.input.mean = config.input.deviation = {0.5, 0.5, 0.5};
+        config.source_vocabulary = config.input.channels * kChannelValues;
+        config.frame.source_end = {};
+    });
+}
+
+// A ViT of pictures of 3 x 3 patches, which has three classes, and a picture.
+inline std::string picture_classifier() {
+    return HEADSCOPE_SOURCE_DIR "/tests/import/models/hf-vit";
+}
+inline std::string some_picture() {
+    return picture_classifier() + "/picture.png";
 }
 
 // A causal one with a chat template, whose replies make no sense.

@@ -141,7 +141,7 @@ TEST_CASE("Another family replaces examples, and what only the other one has", "
     CHECK(state.word == kExampleWord);
     state.edits = {{.site = {AttentionKind::Cross, 0}}};
     state.target = "Die Katze";
-    fit_family(state, Architecture::EncoderDecoder, Architecture::MaskedLm);
+    fit_reading(state, Architecture::EncoderDecoder, Architecture::MaskedLm);
     CHECK(state.text == wording(Architecture::MaskedLm).examples.front());
     CHECK(state.word == -1);
     CHECK(state.edits.empty());
@@ -150,10 +150,10 @@ TEST_CASE("Another family replaces examples, and what only the other one has", "
     state.text = "A text of my own";
     state.target = "and its end";
     const ViewState own = state;
-    fit_family(state, std::nullopt, Architecture::CausalLm);
+    fit_reading(state, std::nullopt, Architecture::CausalLm);
     CHECK(state == own);
     state.text = wording(Architecture::MaskedLm).examples.front();
-    fit_family(state, Architecture::CausalLm, Architecture::CausalLm);  // such as another checkpoint
+    fit_reading(state, Architecture::CausalLm, Architecture::CausalLm);  // such as another checkpoint
     CHECK(state.text == wording(Architecture::MaskedLm).examples.front());
 }
 
@@ -161,11 +161,11 @@ TEST_CASE("A language model has one kind of attention, and searches of its own",
     Scene scene;
     scene.state.kind = AttentionKind::Cross;
     CHECK(shown_kind(scene) == AttentionKind::Cross);
-    CHECK(std::string(title_of(PanelId::Time, family_of(scene))) == "Time");
+    CHECK(std::string(title_of(PanelId::Time, reading_of(scene))) == "Time");
     scene = masked_scene("The cat");
     scene.state.kind = AttentionKind::Cross;
     CHECK(shown_kind(scene) == AttentionKind::EncoderSelf);
-    CHECK(std::string(title_of(PanelId::Time, family_of(scene))) == "Masks");
+    CHECK(std::string(title_of(PanelId::Time, reading_of(scene))) == "Masks");
     scene.main.model->config.architecture = Architecture::CausalLm;
     CHECK(shown_kind(scene) == AttentionKind::DecoderSelf);
 

@@ -40,7 +40,8 @@ TEST_CASE("Settings that are saved are loaded again", "[settings]") {
                                   .height = 777,
                                   .palette = Palette::OkabeIto,
                                   .recent_models = {"/models/a", "/models/„b“"},
-                                  .recent_texts = {"One.", "\"Two\"\n"}};
+                                  .recent_texts = {"One.", "\"Two\"\n"},
+                                  .recent_pictures = {"/cat.png"}};
     save_settings(file, settings);
     CHECK(load_settings(file, problem) == settings);
     CHECK(problem.empty());

@@ -211,6 +211,19 @@ TEST_CASE("A word is masked by a click, and filled in", "[window]") {
                  "the small dog sleeps on the mat.");
 }
 
+TEST_CASE("A picture, what heads look at on it, and its class", "[window]") {
+    if (!test::display()) {
+        return;
+    }
+    const Folder folder("pictures");
+    fs::create_directory("seen");
+    for (const char* name : {"picture.png", "grey.png"}) {
+        fs::copy_file(fs::path(viewer::picture_classifier()) / name, fs::path("seen") / name);
+    }
+    REQUIRE_NOTHROW(play("pictures", viewer::picture_classifier(), "seen/picture.png"));
+    compare_pictures(folder.path());
+}
+
 TEST_CASE("A conversation, and its heads", "[window]") {
     const TemporaryFolder folder;
     check_script("chat", viewer::write_chat_model(folder, "talker", 300), "the small dog");

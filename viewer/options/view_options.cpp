@@ -27,6 +27,7 @@ constexpr const char* kExamples =
     "  headscope view\n"
     "  headscope view --text 'The cat sleeps because it is tired.' --device vulkan\n"
     "  headscope view --text 'The cat sleeps.' --panel heads --render heads.png\n"
+    "  headscope view --model vit --picture cat.png\n"
     "  headscope view view.headscope\n"
     "  headscope view runs/my-model";
 
@@ -63,14 +64,15 @@ std::string some_text(const std::string& text) {
 viewer::SavedView view_of(const ViewOptions& given) {
     const ViewOptions options = with_path(given);
     viewer::SavedView view;
-    viewer::show_example(view.state, Architecture());  // of another family: see fit_family()
-    view.state.chosen.emplace();                       // the window chooses one
+    viewer::show_example(view.state, {});  // of another family: see fit_reading()
+    view.state.chosen.emplace();           // the window chooses one
     if (!options.open.empty()) {
         view = viewer::read_view(options.open);
     }
     if (options.text.has_value()) {
         viewer::new_sentence(view.state, *options.text);
     }
+    view.picture = options.picture;
     view.state.chat = view.state.chat || options.chat;
     if (!options.target.empty()) {
         view.state.target = options.target;
@@ -92,7 +94,7 @@ viewer::SavedView view_of(const ViewOptions& given) {
         view.device = common.device();
     }
     InputFiles inputs(common.open.settings);
-    inputs.add({options.open, options.script, view.model, view.other_model});
+    inputs.add({options.open, options.script, options.picture, view.model, view.other_model});
     inputs.refuse(options.render);
     return view;
 }
@@ -107,6 +109,10 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
     command.option_defaults()->group("View");
     command.add_option("--open", options.open, "A saved view (Ctrl+S)")->type_name("FILE");
     command.add_option("--text", options.text, "Start with this sentence or prompt")->check(some_text);
+    command
+        .add_option("--picture", options.picture, "Start with this PNG or JPEG file, of a model that reads pictures")
+        ->type_name("FILE")
+        ->excludes("--text");
     command.add_flag("--chat", options.chat, "The text is a message to a causal language model, in its chat template");
     command.add_option("--target", options.target,
                        "Read this translation or continuation instead of searching for one");

@@ -14,6 +14,7 @@ struct ViewOptions {
     CommonOptions common = {};
     std::string path;  // a saved view, or a folder like --model
     std::optional<std::string> text;
+    std::string picture;
     std::string target;
     bool chat = false;
     DecodingChoices languages;

@@ -22,7 +22,13 @@ void pieces_toggle(Controls& ui) {
 }
 
 void row_toggles(Controls& ui) {
+    if (!traits(family_of(ui.scene())).writes_pieces) {
+        return;
+    }
     pieces_toggle(ui);
+    if (reading_of(ui.scene()).pictures) {
+        return;
+    }
     ViewState& state = ui.state();
     bool hidden = !state.show_special;
     const auto& shown = ui.scene().main.shown;

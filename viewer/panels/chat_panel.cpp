@@ -92,7 +92,7 @@ void chat_below(Controls& ui) {
 }
 
 // The rest of a conversation is not drawn.
-void forget_all_but_messages(ViewState& state) {
+void forget_all_but_messages(const Scene& /*scene*/, ViewState& state) {
     state = {.text = state.text,
              .target = state.target,
              .chat = state.chat,

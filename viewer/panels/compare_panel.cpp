@@ -42,7 +42,7 @@ Drawing one_side(const Scene& scene, const Side& side, const PanelOptions& optio
                                            side.shown->log_probability);
     std::vector<Drawing> parts{draw_heading(name_of(side), narrow), draw_remark(result, narrow)};
     try {
-        parts.push_back(draw_attention(scene, side, options));
+        parts.push_back(draw_attention(scene, side, narrow));
     } catch (const Error& error) {  // this model has no such layer or head
         parts.push_back(draw_remark(error.what(), narrow));
     }
@@ -183,8 +183,9 @@ void compare_controls(Controls& ui) {
     if (!attentions_of(ui.scene()).empty()) {
         attention_choice(ui);
     }
-    ui.heading("With another text");
-    ui.edit("second", "of as many words, for the difference", ui.state().second);
+    const bool pictures = reading_of(ui.scene()).pictures;
+    ui.heading(pictures ? "With another picture" : "With another text");
+    ui.edit("second", pictures ? "the name of its file" : "of as many words, for the difference", ui.state().second);
     ui.session.compare_texts();
     ui.heading("Or another model");
     const std::string& model = ui.field("compare.model", "name or path (empty: the same)");

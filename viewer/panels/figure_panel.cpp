@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "figures/picture_attention.h"
 #include "paint/hit.h"
 #include "support/counted.h"
 #include "viewer/panels/controls.h"
@@ -22,7 +23,11 @@ const SelectedAttention& shown_figure(const Scene& scene, RecordParts& parts) {
 }
 
 Drawing draw_main_figure(const Scene& scene, const PanelOptions& options, RecordParts& parts) {
-    return draw_figure(shown_figure(scene, parts), figure_options(scene, options));
+    return draw_selected(scene, scene.main, shown_figure(scene, parts), shown_kind(scene), options);
+}
+
+std::string caption_of(const Scene& scene, const RowItem& item, bool word) {
+    return shows_patches(scene) && !word ? name_of_patch(item) : fmt::format("\u201C{}\u201D", item.label);
 }
 
 // "Layer 1, head 8: “it” looks at “cat”, 0.54"
@@ -37,13 +42,38 @@ std::string figure_caption(const Scene& scene, RecordParts& parts) {
         return what;
     }
     const StrongestPair pair = strongest_pair(shown);
-    const std::string& query = shown.queries[pair.query].label;
-    const std::string& key = shown.keys[pair.key].label;
-    return fmt::format("{}: \u201C{}\u201D {} \u201C{}\u201D{}, {:.2f}", what, from ? query : key,
+    const std::string query = caption_of(scene, shown.queries[pair.query], shown_kind(scene) == AttentionKind::Cross);
+    const std::string key = caption_of(scene, shown.keys[pair.key], false);
+    return fmt::format("{}: {} {} {}{}, {:.2f}", what, from ? query : key,
                        !from   ? "is looked at most by"
                        : alone ? "looks at"
                                : "looks most at",
                        from ? key : query, alone ? "" : fmt::format(" in head {}", pair.head), pair.weight);
+}
+
+// Of attention that is drawn on a picture.
+void patch_controls(Controls& ui) {
+    ViewState& state = ui.state();
+    if (ui.button("heads.all", "All heads", "A", !state.heads.empty())) {
+        state.heads.clear();
+    }
+    const bool words = shown_kind(ui.scene()) == AttentionKind::Cross;
+    if (!words) {
+        ui.heading("Patches");
+        ui.choice("direction", state.direction, {"Attends to", "Attended by"});
+    }
+    const bool has_class = ui.scene().main.model->config.input.class_token;
+    if (ui.button("words.clear",
+                  words       ? "All words"
+                  : has_class ? "The class token"
+                              : "All patches",
+                  "Escape", state.word >= 0)) {
+        state.word = state.key = -1;
+    }
+    ui.remark(words ? "Colour is weight, of one scale for all copies. Click the copy of a word to see its heads one "
+                      "by one."
+                    : "Colour is weight, of one scale for all heads. Point at a patch of the picture to see what it "
+                      "looks at, click to keep it.");
 }
 
 void figure_controls(Controls& ui) {
@@ -52,6 +82,10 @@ void figure_controls(Controls& ui) {
         return;
     }
     attention_choice(ui);
+    if (shows_patches(ui.scene())) {
+        patch_controls(ui);
+        return;
+    }
     if (ui.button("find", "Find a head\u2026", "Heads by what they do in this sentence")) {
         ui.run("panel.find");
     }
@@ -104,6 +138,27 @@ int column_at(const Drawing& drawing, Point at, Role role, double pitch) {
     return at.y >= top && at.y <= bottom ? column : -1;
 }
 
+// Of a picture a patch looks or is looked at; a copy with a word of the caption is that word's.
+void patch_events(Controls& ui, const PanelEvents& events) {
+    if (!events.hovered.has_value()) {
+        return;
+    }
+    const bool words = shown_kind(ui.scene()) == AttentionKind::Cross;
+    const Mark& mark = *events.hovered;
+    const int column = words ? mark.query : mark.key;
+    if (column < 0) {
+        return;
+    }
+    ui.point_out();
+    if (!words && mark.role == Role::Block) {
+        ui.session.hover_word(column);
+    }
+    if (events.clicked) {
+        int& word = ui.state().word;
+        word = word == column ? -1 : column;
+    }
+}
+
 void figure_events(Controls& ui, const Drawing& drawing, const PanelEvents& events) {
     ViewState& state = ui.state();
     const bool swatch = events.hovered.has_value() &&
@@ -113,6 +168,10 @@ void figure_events(Controls& ui, const Drawing& drawing, const PanelEvents& even
         if (events.double_clicked || events.clicked) {
             toggle_head(state, heads_of(ui.scene()), events.hovered->head, events.double_clicked);
         }
+        return;
+    }
+    if (shows_patches(ui.scene())) {
+        patch_events(ui, events);
         return;
     }
     const double pitch = kFigurePitch * static_cast<double>(ui.em());
@@ -136,7 +195,7 @@ const Panel kFigurePanel{.id = PanelId::Figure,
                          .contents = figure_contents,
                          .forget_unseen = forget_input,
                          .pointable = {Role::Swatch, Role::SwatchLabel, Role::Attention, Role::Slab, Role::QueryLabel,
-                                       Role::KeyLabel, Role::ChosenWord},
+                                       Role::KeyLabel, Role::ChosenWord, Role::Cell, Role::Block},
                          .controls = figure_controls,
                          .events = figure_events};
 

@@ -18,7 +18,7 @@ using nlohmann::json;
 // The chosen words, if the rows have that many.
 SentenceQuestion question_of(const Scene& scene) {
     const ViewState& state = scene.state;
-    SentenceQuestion question{.rule = state.rule, .kind = shown_kind(scene), .rows = row_options(state)};
+    SentenceQuestion question{.rule = state.rule, .kind = shown_kind(scene), .rows = row_options(scene)};
     const auto chosen = [&](int column, Direction direction) {
         return column < static_cast<int>(words_of(scene, direction)) ? column : -1;
     };
@@ -44,6 +44,11 @@ std::string note_of_ranking(const SentenceQuestion& question) {
                       "By how much the weight of a head's best pair exceeds the mean weight that all words "
                       "give to the same key: {}.",
                       labels_of(question.rule).meaning);
+}
+
+std::string missing_ranking(const Scene& scene) {
+    const std::string missing = missing_figure(scene);
+    return missing.empty() ? no_words(scene) : missing;
 }
 
 Drawing draw_find(const Scene& scene, const PanelOptions& options, RecordParts& /*parts*/) {
@@ -138,8 +143,8 @@ void find_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& ev
 const Panel kFindPanel{.id = PanelId::Find,
                        .title = "Find a head",
                        .keys = "Ctrl+F",
-                       .unfit = no_attention,
-                       .missing = missing_figure,
+                       .unfit = no_words,
+                       .missing = missing_ranking,
                        .draw = draw_find,
                        .numbers = find_numbers,
                        .forget_unseen = forget_input,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "figures/all_heads.h"
+#include "figures/picture_attention.h"
 #include "observe/record_json.h"
 #include "viewer/panels/controls.h"
 #include "viewer/panels/numbers.h"
@@ -70,7 +71,18 @@ Drawing draw_heads(const Scene& scene, const PanelOptions& options, RecordParts&
     const auto from = std::min(static_cast<std::size_t>(page.shown * page.size), tiles.size());
     const auto to = std::min(from + static_cast<std::size_t>(page.size), tiles.size());
     tiles = {tiles.begin() + static_cast<std::ptrdiff_t>(from), tiles.begin() + static_cast<std::ptrdiff_t>(to)};
-    return draw_all_heads(parts.thumbnails(shown, kind, all.lines, row_options(scene.state)), tiles, all);
+    if (shows_patches(scene)) {
+        AttentionSelection selection = word_selection_of(scene, shown->record);
+        selection.heads.clear();
+        const bool in_order = scene.state.order != HeadOrder::Model;
+        for (HeadTile& tile : tiles) {
+            tile.value = in_order ? tile.value : "";
+        }
+        PatchMap map = map_heads(shown->record, tiles, std::move(selection), scene.main.model->config, *shown->picture);
+        map.note = (in_order ? all.note + ". " : page.count > 1 ? name_of_page(scene, page) + ". " : "") + map.note;
+        return draw_map_of_patches(map, options);
+    }
+    return draw_all_heads(parts.thumbnails(shown, kind, all.lines, row_options(scene)), tiles, all);
 }
 
 nlohmann::json heads_numbers(const Scene& scene) {
@@ -78,9 +90,13 @@ nlohmann::json heads_numbers(const Scene& scene) {
 }
 
 // Drawing the heads of a long text takes longer than a frame, so typing and what other panels show must not repeat it.
-void forget_unseen_by_heads(ViewState& state) {
+void forget_unseen_by_heads(const Scene& scene, ViewState& state) {
     ViewState seen;
     seen.kind = state.kind;
+    if (shows_patches(scene)) {
+        seen.word = state.word;
+        seen.direction = state.direction;
+    }
     seen.order = state.order;
     seen.small_figures = state.small_figures;
     seen.heads_page = state.heads_page;
@@ -109,6 +125,12 @@ void heads_controls(Controls& ui) {
         if (ui.stepper("page", name_of_page(ui.scene(), page), shown, 0, page.count - 1)) {
             ui.state().heads_page = shown;
         }
+    }
+    if (shows_patches(ui.scene())) {
+        ui.remark(
+            "What each head looks at on the picture: from the patch or word that the figure shows. Click a head to "
+            "open it.");
+        return;
     }
     ui.heading("Pictures");
     ui.choice("pictures", ui.state().small_figures, {"Matrices", "Figures"});

@@ -39,9 +39,15 @@ std::string to_json(const SeenVectors& found) {
 }
 
 template <InsideView kView>
+constexpr auto kUnfit = kView == InsideView::Lens ? no_writing : no_text;
+
+template <InsideView kView>
 std::string missing_inside(const Scene& scene) {
     if (const std::string nothing = nothing_there(scene.main); !nothing.empty()) {
         return nothing;
+    }
+    if (std::string why = kUnfit<kView>(scene); !why.empty()) {
+        return why;
     }
     if (kView == InsideView::Patching && scene.state.second.empty()) {
         return "Type another text to the right: its values are put into the pass over the first, one at a time.";
@@ -83,7 +89,7 @@ Panel inside_panel(PanelId id, const char* title, const char* keys, void (*contr
     return {.id = id,
             .title = title,
             .keys = keys,
-            .unfit = no_single_pass,
+            .unfit = kUnfit<kView>,
             .missing = missing_inside<kView>,
             .draw = draw_inside<kView>,
             .numbers = inside_numbers<kView>,

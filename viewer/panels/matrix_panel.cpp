@@ -41,15 +41,30 @@ Drawing draw_map(const Scene& scene, const AttentionRecord& record, int item, co
     return drawing;
 }
 
+// The row of the chosen patch or word, of the first visible head or of what was computed.
+Drawing draw_row_on_picture(const Scene& scene, const AttentionRecord& record, const PanelOptions& options) {
+    SelectedAttention content = select_attention(record, word_selection_of(scene, record));
+    content.heads.resize(1);
+    return draw_selected(scene, scene.main, content, shown_kind(scene), options);
+}
+
 // A mean or rollout is no head's attention, so the unchanged head is drawn next to it.
 Drawing draw_matrix(const Scene& scene, const PanelOptions& options, RecordParts& /*parts*/) {
     const AttentionRecord& record = scene.main.shown->record;
-    const Drawing raw = draw_map(scene, record, 0, options);
-    if (scene.state.matrix != MatrixView::Head) {
-        return side_by_side({raw, draw_map(scene, matrix_record(scene, record), 1, options)}, 2.0 * options.text_size,
-                            options.ink);
+    const bool computed = scene.state.matrix != MatrixView::Head;
+    std::vector<Drawing> maps{draw_map(scene, record, 0, options)};
+    if (computed) {
+        maps.push_back(draw_map(scene, matrix_record(scene, record), 1, options));
     }
-    return stacked({raw, draw_neuron(scene, options)}, 2.0 * options.text_size, options.ink);
+    const double gap = 2.0 * options.text_size;
+    std::vector<Drawing> parts{side_by_side(std::move(maps), gap, options.ink)};
+    if (shows_patches(scene)) {
+        parts.push_back(draw_row_on_picture(scene, matrix_record(scene, record), options));
+    }
+    if (!computed) {
+        parts.push_back(draw_neuron(scene, options));
+    }
+    return stacked(std::move(parts), gap, options.ink);
 }
 
 json neuron_json(const NeuronView& neuron, const NeuronRow& row) {

@@ -17,8 +17,8 @@ std::vector<std::string> texts_of(const std::vector<RecordedToken>& tokens) {
 }
 
 // The first piece of a column; -1 if there is no such column.
-int first_piece(const std::vector<RecordedToken>& tokens, int column, const ViewState& state) {
-    const std::vector<RowItem> row = make_row(tokens, row_options(state));
+int first_piece(const std::vector<RecordedToken>& tokens, int column, const Scene& scene) {
+    const std::vector<RowItem> row = make_row(tokens, row_options(scene));
     return column < 0 || column >= static_cast<int>(row.size())
                ? -1
                : static_cast<int>(row[static_cast<std::size_t>(column)].first);
@@ -28,15 +28,14 @@ int first_piece(const std::vector<RecordedToken>& tokens, int column, const View
 
 std::optional<NeuronRow> neuron_row(const Scene& scene) {
     const NeuronView* neuron = shown_neuron(scene);
-    const ViewState& state = scene.state;
     if (neuron == nullptr || !neuron->problem.empty()) {
         return std::nullopt;
     }
     const AttentionRecord& record = scene.main.shown->record;
     const AttentionKind kind = shown_kind(scene);
     const auto& keys = key_tokens(record, kind);
-    NeuronRow row{.query = first_piece(query_tokens(record, kind), state.word, state),
-                  .chosen = first_piece(keys, state.key, state),
+    NeuronRow row{.query = first_piece(query_tokens(record, kind), scene.state.word, scene),
+                  .chosen = first_piece(keys, scene.state.key, scene),
                   .weights = {}};
     if (row.query < 0 || row.query >= neuron->queries || static_cast<std::int64_t>(keys.size()) != neuron->keys) {
         return std::nullopt;

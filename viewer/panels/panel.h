@@ -55,7 +55,7 @@ struct Panel {
     // The attention whose columns the marks refer to, by the index Mark::item. Empty if they refer to none.
     std::vector<SelectedAttention> (*contents)(const Scene& scene) = no_contents;
     // Removes from the state what the drawing does not depend on, so that changing it does not repeat the drawing.
-    void (*forget_unseen)(ViewState& state) = nullptr;
+    void (*forget_unseen)(const Scene& scene, ViewState& state) = nullptr;
     bool follows_pointer = true;  // the drawing depends on the word or step under the pointer
 
     RoleSet pointable = RoleSet::all_but({Role::Background, Role::Grid, Role::Note, Role::Title});

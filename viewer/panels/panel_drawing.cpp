@@ -42,9 +42,9 @@ std::string fits_any(const Scene& /*scene*/) {
     return "";
 }
 
-const char* title_of(PanelId panel, Architecture family) {
+const char* title_of(PanelId panel, const Reading& reading) {
     const Panel& row = panel_of(panel);
-    return row.family_title == nullptr ? row.title : wording(family).*row.family_title;
+    return row.family_title == nullptr ? row.title : wording(reading).*row.family_title;
 }
 
 std::string why_not_offered(const Scene& scene, PanelId panel) {
@@ -70,7 +70,7 @@ Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& option
     const std::string missing = row.missing(scene);
     Drawing drawing = missing.empty() ? row.draw(scene, options, parts) : draw_remark(missing + row.advice, options);
     if (drawing.title.empty()) {  // only a remark
-        drawing.title = title_of(panel, family_of(scene));
+        drawing.title = title_of(panel, reading_of(scene));
     }
     return drawing;
 }

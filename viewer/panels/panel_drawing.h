@@ -12,7 +12,7 @@
 
 namespace headscope::viewer {
 
-const char* title_of(PanelId panel, Architecture family);  // "Figure", in the window
+const char* title_of(PanelId panel, const Reading& reading);  // "Figure", in the window
 // Why the window does not offer the panel; empty if it does, or if a saved view has asked for it.
 std::string why_not_offered(const Scene& scene, PanelId panel);
 bool offered(const Scene& scene, PanelId panel);

@@ -44,7 +44,7 @@ const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelO
     Key key{.state = scene.state, .options = options};
     key.state.panel = PanelId::Figure;
     if (row.forget_unseen != nullptr) {
-        row.forget_unseen(key.state);
+        row.forget_unseen(scene, key.state);
     }
     if (row.follows_pointer) {
         key.hovered = {scene.hovered_word, scene.hovered_step};

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "figures/picture_attention.h"
 #include "model/family.h"
 #include "observe/family_labels.h"
 #include "paint/text_width.h"
@@ -38,6 +39,13 @@ int telling_step(const Exploration& shown) {
         }
     }
     return static_cast<int>(shown.prompt);
+}
+
+// What is shown without a choice: the selected mask, or a picture's class token; -1: everything.
+int usual_column(const Scene& scene) {
+    const bool has_class = shows_patches(scene) && shown_kind(scene) == AttentionKind::EncoderSelf &&
+                           scene.main.model->config.input.class_token;
+    return has_class ? 0 : mask_column(scene);
 }
 
 double room_for_text(const PanelOptions& options) {
@@ -91,7 +99,28 @@ Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions&
         return draw_remark(missing, options);
     }
     const AttentionRecord& record = side.shown->record;
-    return draw_figure(select_attention(record, word_selection_of(scene, record)), figure_options(scene, options));
+    return draw_selected(scene, side, select_attention(record, word_selection_of(scene, record)), shown_kind(scene),
+                         options);
+}
+
+Drawing draw_selected(const Scene& scene, const Side& side, const SelectedAttention& selected, AttentionKind kind,
+                      const PanelOptions& options) {
+    return looks_at_patches(side.model->config, kind)
+               ? draw_map_of_patches(map_of(side, selected, kind, options), options)
+               : draw_figure(selected, figure_options(scene, options));
+}
+
+PatchMap map_of(const Side& side, const SelectedAttention& selected, AttentionKind kind, const PanelOptions& options) {
+    PatchMap map = map_attention(selected, kind, side.model->config, *side.shown->picture);
+    const double room = options.width / options.text_size - 2.0 + kPatchMapGap;
+    map.columns = std::max(static_cast<int>(room / (map.tile + kPatchMapGap)), 2);
+    return map;
+}
+
+Drawing draw_map_of_patches(const PatchMap& map, const PanelOptions& options) {
+    Look look = look_of(options);
+    look.tips = true;
+    return draw_patch_map(map, look);
 }
 
 std::string nothing_there(const Side& side) {
@@ -142,7 +171,7 @@ AttentionSelection selection_of(const Scene& scene, const AttentionRecord& recor
 
 AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record, AttentionKind kind) {
     const ViewState& state = scene.state;
-    AttentionSelection selection{.kind = kind, .rows = row_options(state)};
+    AttentionSelection selection{.kind = kind, .rows = row_options(scene)};
     selection.layer =
         shown_layer(state, kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers);
     const AttentionSite site{kind, selection.layer - 1};
@@ -156,12 +185,13 @@ AttentionSelection selection_of(const Scene& scene, const AttentionRecord& recor
 
 AttentionSelection word_selection_of(const Scene& scene, const AttentionRecord& record) {
     AttentionSelection selection = selection_of(scene, record);
+    const Direction direction = shown_direction(scene);
     const int word = scene.hovered_word >= 0 ? scene.hovered_word
                      : scene.state.word >= 0 ? scene.state.word
-                                             : mask_column(scene);
-    if (word >= 0 && word < static_cast<int>(words_of(scene, scene.state.direction))) {
+                                             : usual_column(scene);
+    if (word >= 0 && word < static_cast<int>(words_of(scene, direction))) {
         selection.positions = {word + 1};
-        selection.looked_at = scene.state.direction == Direction::To;
+        selection.looked_at = direction == Direction::To;
     }
     return selection;
 }
@@ -174,7 +204,7 @@ std::vector<SelectedAttention> figure_contents(const Scene& scene) {
     return {select_attention(record, word_selection_of(scene, record))};
 }
 
-void forget_input(ViewState& state) {
+void forget_input(const Scene& /*scene*/, ViewState& state) {
     state.text.clear();
     state.target.reset();
     state.conversation = {};
@@ -195,8 +225,8 @@ int shown_step(const Scene& scene) {
 std::optional<AttentionSelection> step_selection(const Scene& scene) {
     const AttentionRecord& record = scene.main.shown->record;
     const int step = shown_step(scene);
-    const bool translates = traits(family_of(scene)).reads_source;
-    const AttentionKind kind = translates ? AttentionKind::Cross : shown_kind(scene);
+    const FamilyTraits& family = traits(family_of(scene));
+    const AttentionKind kind = family.reads_source && family.writes_pieces ? AttentionKind::Cross : shown_kind(scene);
     AttentionSelection selection = selection_of(scene, record, kind);
     if (kind != scene.state.kind && follows_choice(scene.state)) {  // it chose a head of other attention
         selection.layer = shown_layer(ViewState(), record.decoder_layers);
@@ -207,7 +237,9 @@ std::optional<AttentionSelection> step_selection(const Scene& scene) {
     }
     selection.rows.join_words = false;  // one column per piece, as a step writes one piece
     selection.rows.show_special = selection.rows.show_first = true;
-    selection.positions = {static_cast<int>(scene.main.shown->steps[static_cast<std::size_t>(step)].position) + 1};
+    if (family.writes_pieces || usual_column(scene) >= 0) {  // a class may be that of all patches
+        selection.positions = {static_cast<int>(scene.main.shown->steps[static_cast<std::size_t>(step)].position) + 1};
+    }
     return selection;
 }
 

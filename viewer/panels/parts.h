@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "figures/figure.h"
+#include "figures/patch_map.h"
 #include "observe/selection.h"
 #include "paint/sketch.h"
 #include "trees/linearised.h"
@@ -18,7 +19,14 @@ FigureOptions figure_options(const Scene& scene, const PanelOptions& options);
 // Wrapped text, large and small.
 Drawing draw_heading(const std::string& text, const PanelOptions& options);
 Drawing draw_remark(const std::string& text, const PanelOptions& options);
-// The paper's figure of a side, with the state's words selected; or why there is none.
+// Such attention of a side as the paper's figure or, over the patches of a picture, on the picture.
+Drawing draw_selected(const Scene& scene, const Side& side, const SelectedAttention& selected, AttentionKind kind,
+                      const PanelOptions& options);
+// Its map on the picture.
+PatchMap map_of(const Side& side, const SelectedAttention& selected, AttentionKind kind, const PanelOptions& options);
+// A map's tooltips are stored, since the weights of several heads or words are not in Panel::contents.
+Drawing draw_map_of_patches(const PatchMap& map, const PanelOptions& options);
+// That of the state's selection; or why there is none.
 Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions& options);
 
 // Why a side has nothing to show; empty if it has something.
@@ -38,7 +46,7 @@ AttentionSelection word_selection_of(const Scene& scene, const AttentionRecord& 
 // What the figure shows of the main side, as Panel::contents.
 std::vector<SelectedAttention> figure_contents(const Scene& scene);
 // A finished record is shown whatever is typed meanwhile.
-void forget_input(ViewState& state);
+void forget_input(const Scene& scene, ViewState& state);
 
 // The decoding step that the state selects; -1: there is none yet.
 int shown_step(const Scene& scene);

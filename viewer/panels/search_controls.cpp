@@ -31,7 +31,7 @@ void language_choice(Controls& ui, const ModelConfig& config, const char* name, 
 void search_controls(Controls& ui) {
     ViewState& state = ui.state();
     const Architecture family = family_of(ui.scene());
-    if (traits(family).fills_masks) {
+    if (traits(family).fills_masks || !traits(family).writes_pieces) {
         return;  // it does not search
     }
     if (const auto& model = ui.scene().main.model; model && !model->config.frame.languages.empty()) {

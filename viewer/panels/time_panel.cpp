@@ -11,6 +11,7 @@
 #include "viewer/panels/numbers.h"
 #include "viewer/panels/parts.h"
 #include "viewer/session/masking.h"
+#include "viewer/session/rows.h"
 
 namespace headscope::viewer {
 
@@ -35,8 +36,9 @@ Drawing draw_step(const Scene& scene, const PanelOptions& options) {
     const Exploration& shown = *scene.main.shown;
     const std::optional<AttentionSelection> selection = step_selection(scene);
     const Drawing attention =
-        selection.has_value() ? draw_figure(select_attention(shown.record, *selection), figure_options(scene, options))
-                              : Drawing{};
+        selection.has_value()
+            ? draw_selected(scene, scene.main, select_attention(shown.record, *selection), selection->kind, options)
+            : Drawing{};
     const double gap = 2.0 * options.text_size;
     const double whole = options.width / options.text_size - 4.0;
     const double beside = whole - (attention.width + gap) / options.text_size;
@@ -53,6 +55,9 @@ Drawing draw_time(const Scene& scene, const PanelOptions& options, RecordParts& 
         return draw_remark("Click a word above to mask it: what could stand there appears here.", options);
     }
     std::vector<Drawing> parts{draw_step(scene, options)};
+    if (!traits(family_of(scene)).writes_pieces) {
+        return std::move(parts.front());
+    }
     if (shown.forced) {
         parts.push_back(draw_remark(fmt::format("The {} was given: there is no beam.", noun_of(scene)), options));
     } else if (!shown.beam.empty() && (shown.prompt == 0 || scene.state.continuation_beam > 1)) {
@@ -96,6 +101,13 @@ void time_controls(Controls& ui) {
     ViewState& state = ui.state();
     const auto& shown = ui.scene().main.shown;
     const int steps = shown ? static_cast<int>(shown->steps.size()) : 0;
+    if (!traits(family_of(ui.scene())).writes_pieces) {  // there is one step
+        if (shows_patches(ui.scene())) {
+            attention_choice(ui);
+        }
+        ui.remark(wording(ui.scene()).steps_remark);
+        return;
+    }
     const bool masks = traits(family_of(ui.scene())).fills_masks;
     ui.heading(masks ? "Mask" : "Step");
     int step = steps > 0 ? shown_step(ui.scene()) + 1 : 0;

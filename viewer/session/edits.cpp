@@ -19,7 +19,7 @@ struct Pair {
 
 Pair rows_of(const Scene& scene) {
     const AttentionRecord& record = scene.main.shown->record;
-    const RowOptions options = row_options(scene.state);
+    const RowOptions options = row_options(scene);
     return {make_row(query_tokens(record, shown_kind(scene)), options),
             make_row(key_tokens(record, shown_kind(scene)), options)};
 }

@@ -16,6 +16,25 @@ std::string no_single_pass(const Scene& scene) {
                : "";
 }
 
+std::string no_text(const Scene& scene) {
+    return reading_of(scene).pictures ? "This model reads pictures, and this is asked of texts."
+                                      : no_single_pass(scene);
+}
+
+std::string no_words(const Scene& scene) {
+    return attentions_of(scene).empty() ? kMixesOtherwise : no_text(scene);
+}
+
+std::string no_writing(const Scene& scene) {
+    return traits(family_of(scene)).writes_pieces ? no_single_pass(scene)
+                                                  : "This model gives pictures classes, and writes no text.";
+}
+
+std::string no_lines(const Scene& scene) {
+    return shows_patches(scene) ? "Attention over the patches of a picture is drawn on it, without lines."
+                                : no_attention(scene);
+}
+
 std::string no_replies(const Scene& scene) {
     return !scene.main.model.has_value() || traits(family_of(scene)).continues_text
                ? ""

@@ -12,6 +12,12 @@ constexpr const char* kMixesOtherwise = "This model has no attention: its layers
 // Why what shows attention, or what is behind a single pass, means nothing for the open model; empty if it does.
 std::string no_attention(const Scene& scene);
 std::string no_single_pass(const Scene& scene);
+// The same for what is asked of texts, for rules about words that look at words, and for what a model would write.
+std::string no_text(const Scene& scene);
+std::string no_words(const Scene& scene);
+std::string no_writing(const Scene& scene);
+// The same for lines between words, and what leads to them.
+std::string no_lines(const Scene& scene);
 // The same for replies to messages, and for a model of that kind that was not trained to answer.
 std::string no_replies(const Scene& scene);
 std::string no_chat(const Scene& scene);

@@ -137,7 +137,7 @@ std::optional<std::size_t> selected_word(const Scene& scene) {
         return std::nullopt;
     }
     const std::vector<RecordedToken>& tokens = result->record.source;
-    const std::vector<RowItem> row = make_row(tokens, row_options(scene.state));
+    const std::vector<RowItem> row = make_row(tokens, row_options(scene));
     if (scene.state.word >= std::ssize(row)) {
         return std::nullopt;
     }

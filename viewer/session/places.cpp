@@ -32,6 +32,9 @@ bool is_model_file(const std::string& name) {
 
 FilePlaceKind kind_of(const fs::path& path) {
     std::error_code unreadable;
+    if (is_picture_file(path.string()) && fs::is_regular_file(path, unreadable)) {
+        return FilePlaceKind::Picture;
+    }
     if (fs::is_directory(path, unreadable)) {
         return holds_model(path) ? FilePlaceKind::Model : FilePlaceKind::Folder;
     }
@@ -39,6 +42,11 @@ FilePlaceKind kind_of(const fs::path& path) {
 }
 
 }  // namespace
+
+bool is_picture_file(const std::string& path) {
+    constexpr std::array kEndings{".png", ".PNG", ".jpg", ".JPG", ".jpeg", ".JPEG"};
+    return std::ranges::any_of(kEndings, [&](const char* ending) { return path.ends_with(ending); });
+}
 
 bool is_view(const std::string& path) {
     constexpr std::uintmax_t kLargestView = 1 << 24;  // bytes; a larger file would stop the window while it is read
@@ -48,7 +56,7 @@ bool is_view(const std::string& path) {
             format_of(path) == ModelFormat::None);
 }
 
-std::vector<FilePlace> places_in(const std::string& folder) {
+std::vector<FilePlace> places_in(const std::string& folder, bool pictures) {
     std::error_code unreadable;
     fs::path here = absolute_path(folder);
     if (!here.has_filename()) {  // it ended with a slash
@@ -60,7 +68,8 @@ std::vector<FilePlace> places_in(const std::string& folder) {
     fs::directory_iterator entry(here, fs::directory_options::skip_permission_denied, failure);
     for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
         const std::string name = entry->path().filename().string();
-        const bool offered = entry->is_directory(unreadable) || is_view_file(name) || is_model_file(name);
+        const bool offered = entry->is_directory(unreadable) || is_view_file(name) || is_model_file(name) ||
+                             (pictures && is_picture_file(name));
         if (offered && !name.starts_with('.')) {
             places.push_back({kind_of(entry->path()), name, entry->path().string()});
         }

@@ -2,17 +2,28 @@
 
 #include <algorithm>
 
+#include "figures/picture_attention.h"
 #include "model/family.h"
 #include "observe/family_labels.h"
 #include "observe/head_selection.h"
 
 namespace headscope::viewer {
 
-RowOptions row_options(const ViewState& state) {
+RowOptions row_options(const Scene& scene) {
+    const ViewState& state = scene.state;
+    const bool pictures = reading_of(scene).pictures;
     return {.join_words = state.join_words,
             .show_pads = false,
-            .show_special = state.show_special,
-            .show_first = state.show_first};
+            .show_special = state.show_special || pictures,
+            .show_first = state.show_first || pictures};
+}
+
+bool shows_patches(const Scene& scene) {
+    return scene.main.model.has_value() && looks_at_patches(scene.main.model->config, shown_kind(scene));
+}
+
+Direction shown_direction(const Scene& scene) {
+    return shows_patches(scene) && shown_kind(scene) == AttentionKind::Cross ? Direction::From : scene.state.direction;
 }
 
 std::vector<AttentionKind> attentions_of(const Scene& scene) {
@@ -72,7 +83,7 @@ std::size_t words_of(const Scene& scene, Direction direction) {
     const AttentionKind kind = shown_kind(scene);
     const auto& tokens =
         direction == Direction::From ? query_tokens(shown->record, kind) : key_tokens(shown->record, kind);
-    return make_row(tokens, row_options(scene.state)).size();
+    return make_row(tokens, row_options(scene)).size();
 }
 
 int mask_column(const Scene& scene) {
@@ -82,7 +93,7 @@ int mask_column(const Scene& scene) {
         return -1;
     }
     const std::int64_t token = shown->steps[static_cast<std::size_t>(step)].position;
-    const std::vector<RowItem> row = make_row(shown->record.source, row_options(scene.state));
+    const std::vector<RowItem> row = make_row(shown->record.source, row_options(scene));
     const auto found = std::find_if(row.begin(), row.end(), [token](const RowItem& item) {
         return item.first <= token && token < item.first + item.count;
     });

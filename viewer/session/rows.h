@@ -9,7 +9,12 @@
 
 namespace headscope::viewer {
 
-RowOptions row_options(const ViewState& state);
+// How rows of words are shown. A picture's class token is always.
+RowOptions row_options(const Scene& scene);
+// Whether the attention shown is over the patches of a picture, and so drawn on it.
+bool shows_patches(const Scene& scene);
+// Words of a caption look at patches, and nothing else does.
+Direction shown_direction(const Scene& scene);
 // The kinds of attention to choose from: the model's, none if it has none; without a model its family's.
 std::vector<AttentionKind> attentions_of(const Scene& scene);
 // The kind of attention shown: the state's, if the model has it.

@@ -71,4 +71,16 @@ inline Architecture family_of(const Scene& scene) {
     return scene.main.model.has_value() ? scene.main.model->config.architecture : Architecture();
 }
 
+// What a model reads: the words for it depend on this.
+struct Reading {
+    Architecture family{};
+    bool pictures = false;  // in place of texts, of which the state's text is the name of a file
+    Reading(Architecture of_texts = {}) : family(of_texts) {}
+    explicit Reading(const ModelConfig& config) : family(config.architecture), pictures(config.input.patches()) {}
+    bool operator==(const Reading&) const = default;
+};
+inline Reading reading_of(const Scene& scene) {
+    return scene.main.model.has_value() ? Reading(scene.main.model->config) : Reading();
+}
+
 }  // namespace headscope::viewer

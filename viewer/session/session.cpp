@@ -9,6 +9,7 @@
 #include "support/check.h"
 #include "text/normalised.h"
 #include "viewer/session/places.h"
+#include "viewer/session/session_paths.h"
 #include "viewer/session/view_model.h"
 
 namespace headscope::viewer {
@@ -90,6 +91,14 @@ void Session::start(Client& client, Side& side, OpenRequest request) {
 }
 
 void Session::open(const std::string& path, const std::string& device) {
+    if (is_picture_file(path)) {
+        begin_opening(path);
+        show_picture(absolute_path(path));
+        if (!refused_.has_value() && device != main_.open.device) {
+            open(main_.open.model, device);
+        }
+        return;
+    }
     if (is_view(path)) {
         open_view(path, device);
         return;
@@ -104,6 +113,19 @@ void Session::open(const std::string& path, const std::string& device) {
     } catch (const Error& error) {
         refuse(error.what());
     }
+}
+
+void Session::show_picture(const std::string& path) {
+    const std::optional<Opened>& model = scene_.main.model;
+    if (!model.has_value() || !model->config.input.patches()) {
+        refuse(
+            fmt::format("{} is a picture, and {}: open a model that reads pictures first, such as a "
+                        "ViTForImageClassification",
+                        path, model.has_value() ? model->name + " reads text" : "no model is open"));
+        return;
+    }
+    new_sentence(scene_.state, path);
+    remember(settings_.recent_pictures, absolute_path(path));
 }
 
 void Session::begin_opening(const std::string& path) {

@@ -62,13 +62,16 @@ public:
     // Whether the model is still being opened.
     bool opening() const { return main_.opening; }
 
-    // A model, a training, an experiment or a saved view: its path, or the name of a model that comes with the program.
+    // A model, a training, an experiment or a saved view: its path, or the name of a model that comes with the program;
+    // or a picture for the open model.
     void open(const std::string& path, const std::string& device);
     // What could not be opened last, as it was asked for, and why; empty once something else is to be opened.
     struct Refused {
         std::string path, why;
     };
     const std::optional<Refused>& refused() const { return refused_; }
+    // Of the open model, which reads pictures; else it is refused.
+    void show_picture(const std::string& path);
     void open_checkpoint(std::int64_t step);
     // Compares with the second text, if there is one that was not compared before.
     void compare_texts();

@@ -52,8 +52,8 @@ void Session::take(Client& client, Side& side) {
 void Session::handle(Client& client, Side& side, const Opened& opened) {
     client.opening = false;
     client.opened = client.open;
-    const std::optional<Architecture> before =
-        side.model.has_value() ? std::optional(side.model->config.architecture) : std::nullopt;
+    const std::optional<Reading> before =
+        side.model.has_value() ? std::optional(Reading(side.model->config)) : std::nullopt;
     const bool same_model = side.model.has_value() && side.model->path == opened.path;
     side.model = opened;
     side.forget_answers();
@@ -71,13 +71,16 @@ void Session::handle(Client& client, Side& side, const Opened& opened) {
     const SavedView awaited = std::exchange(awaited_, {});
     if (awaited.model_name.empty()) {
         show_experiment(opened);
-        fit_family(scene_.state, before, opened.config.architecture);
+        fit_reading(scene_.state, before, Reading(opened.config));
         if (!same_model) {
             scene_.state.heads_page = 0;
         }
         if (before.has_value() || scene_.state.panel == PanelId::Figure) {  // no other panel is a default
             scene_.state.panel = fitting_panel_(scene_);
         }
+    }
+    if (!awaited.picture.empty()) {
+        show_picture(awaited.picture);
     }
     if (awaited.parameters != 0 && awaited.parameters != opened.parameters) {
         report_error(fmt::format("this view was saved with another model: {} had {} parameters, {} has {}",
@@ -195,18 +198,19 @@ void Session::opening_failed(Client& client) {
     }
 }
 
-// Chooses the head and the word that say most of a new text, unless a head was chosen by hand.
+// Chooses the head and the word that say most of a new text, unless a head was chosen by hand. Of a picture all heads
+// are shown.
 void Session::choose_head() {
     ViewState& state = scene_.state;
     const Side& side = scene_.main;
     if (!follows_choice(state) || main_.opening || !side.model.has_value() || side.shown == nullptr ||
         !side.shown->finished || !side.shown->problem.empty() || !side.answered.has_value() ||
-        state.chosen->text == side.answered->source || attentions_of(scene_).empty()) {
+        state.chosen->text == side.answered->source || attentions_of(scene_).empty() || reading_of(scene_).pictures) {
         return;
     }
     state.chosen->text = side.answered->source;
     const AttentionKind kind = shown_kind(scene_);
-    if (const auto found = most_telling(side.shown->record, kind, row_options(state)); found.has_value()) {
+    if (const auto found = most_telling(side.shown->record, kind, row_options(scene_)); found.has_value()) {
         state.chosen = {kind, found->site.layer + 1, found->head, side.answered->source};
         show_head(state, *found);
     } else {  // until the user chooses other heads than these

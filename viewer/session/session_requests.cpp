@@ -23,7 +23,7 @@ namespace {
 std::string unanswerable(const Scene& scene, const Side& side) {
     const Architecture other = side.model->config.architecture;
     if (is_empty_text(scene.state.text)) {
-        return wording(other).nothing_read;
+        return wording(Reading(side.model->config)).nothing_read;
     }
     const Architecture family = scene.main.model.has_value() ? family_of(scene) : other;
     return other == family ? ""

@@ -16,6 +16,11 @@ SavedView Session::saved(const std::string& file) const {
         view.state.checkpoint = scene_.main.model->checkpoint;
         view.model_name = scene_.main.model->name;
         view.parameters = scene_.main.model->parameters;
+        if (scene_.main.model->config.input.patches()) {  // the view may be opened from another folder
+            for (std::string* picture : {&view.state.text, &view.state.second}) {
+                *picture = picture->empty() ? "" : absolute_path(*picture);
+            }
+        }
     }
     if (scene_.other.has_value()) {
         view.other_model = name_for_view(other_.open.model, file, search_path_);

@@ -82,6 +82,7 @@ ViewerSettings load_settings(const std::string& path, std::string& problem) {
         settings.palette = file.value("okabe_ito", false) ? Palette::OkabeIto : Palette::Paper;
         settings.recent_models = file.value("recent_models", settings.recent_models);
         settings.recent_texts = file.value("recent_texts", settings.recent_texts);
+        settings.recent_pictures = file.value("recent_pictures", settings.recent_pictures);
         return settings;
     } catch (const std::exception& error) {
         problem = fmt::format("the settings in {} could not be read and are not used: {}", path, error.what());
@@ -115,7 +116,8 @@ void save_settings(const std::string& path, const ViewerSettings& settings) {
                     {"height", settings.height},
                     {"okabe_ito", settings.palette == Palette::OkabeIto},
                     {"recent_models", settings.recent_models},
-                    {"recent_texts", settings.recent_texts}};
+                    {"recent_texts", settings.recent_texts},
+                    {"recent_pictures", settings.recent_pictures}};
     std::error_code failed;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
     atomic_write_file(path, file.dump(2, ' ', false, json::error_handler_t::replace) + "\n");

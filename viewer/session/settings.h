@@ -21,6 +21,7 @@ struct ViewerSettings {
     Palette palette = Palette::Paper;
     std::vector<std::string> recent_models = {};  // newest first
     std::vector<std::string> recent_texts = {};
+    std::vector<std::string> recent_pictures = {};
     bool operator==(const ViewerSettings&) const = default;
 };
 

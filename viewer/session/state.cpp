@@ -60,7 +60,9 @@ int shown_layer(const ViewState& state, int layers) {
 ExploreRequest request_of(const ViewState& state, Architecture family) {
     ExploreRequest request{
         .source = state.text, .target = state.target, .edits = state.edits, .candidates = kCandidates};
-    if (traits(family).reads_source) {
+    if (!traits(family).writes_pieces) {
+        request.target.reset();
+    } else if (traits(family).reads_source) {
         const auto chosen = [](const std::string& name) { return name.empty() ? std::nullopt : std::optional(name); };
         request.search.source_language = chosen(state.source_language);
         request.search.target_language = chosen(state.target_language);

@@ -17,6 +17,7 @@ struct SavedView {
     std::string device = {};                          // like --device; empty: the default
     std::string other_model = {}, other_device = {};  // of the comparison; empty: none
     std::optional<std::int64_t> other_checkpoint = {};
+    std::string picture = {};  // to show of a model that reads pictures; not in the file, where it is the text
     // After reading: where the view is, unless its model was chosen otherwise; and what was changed in it, such as
     // values out of range.
     std::string file = {};

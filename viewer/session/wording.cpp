@@ -80,33 +80,85 @@ const Wording& filling() {
     return words;
 }
 
+constexpr const char* kNoPicture = "Choose a picture: drop a PNG or JPEG file on the window, or press Ctrl+O.";
+
+const Wording& captioning() {
+    static const Wording words = [] {
+        Wording of = translation();
+        of.input_hint = "The name of a PNG or JPEG file; it can be dropped on the window";
+        of.nothing_read = kNoPicture;
+        of.edit_input = "Edit the name of the picture";
+        of.output = "Caption";
+        of.output_hint = "A caption for the model to read";
+        of.edit_output = "Edit the caption";
+        of.edit_tip = "Click to edit: how likely is another caption?";
+        of.own_tip = "Back to the model's own caption";
+        of.steps_remark =
+            "Above: the caption token by token, what else could have stood at the chosen place, and where on the "
+            "picture the heads looked. Below: the beam as a tree; pointing at the end of a branch says why it ended.";
+        of.examples.clear();
+        of.given = "Picture";
+        of.noun = "caption";
+        return of;
+    }();
+    return words;
+}
+
+const Wording& classifying() {
+    static const Wording words = [] {
+        Wording of = captioning();
+        of.output = "Class";
+        of.output_hint = "";
+        of.edit_output = nullptr;
+        of.edit_tip = "The likeliest class";
+        of.own_tip = "";
+        of.options_tip = "Model and device";
+        of.steps_title = "Classes";
+        of.steps_remark = "The likeliest classes with their probabilities, and where the heads of a layer looked.";
+        of.noun = "class";
+        return of;
+    }();
+    return words;
+}
+
 }  // namespace
 
-const Wording& wording(Architecture family) {
-    const FamilyTraits& of = traits(family);
-    return of.continues_text ? completion() : of.fills_masks ? filling() : translation();
+const Wording& wording(const Reading& reading) {
+    const FamilyTraits& of = traits(reading.family);
+    return !of.writes_pieces   ? classifying()
+           : reading.pictures  ? captioning()
+           : of.continues_text ? completion()
+           : of.fills_masks    ? filling()
+                               : translation();
 }
 
 const Wording& wording(const Scene& scene) {
-    return wording(family_of(scene));
+    return wording(reading_of(scene));
+}
+
+const char* given_of(const Scene& scene) {
+    const char* own = wording(scene).given;
+    return own == nullptr ? traits(family_of(scene)).given : own;
 }
 
 const char* noun_of(const Scene& scene) {
-    return traits(family_of(scene)).predicted_in;
+    const char* own = wording(scene).noun;
+    return own == nullptr ? traits(family_of(scene)).predicted_in : own;
 }
 
 std::string output_text(const Exploration& shown) {
     return shown.translation.substr(shown.translation.starts_with(' ') ? 1 : 0);
 }
 
-void show_example(ViewState& state, Architecture family) {
-    state.text = wording(family).examples.front();
+void show_example(ViewState& state, const Reading& reading) {
+    const std::vector<std::string>& examples = wording(reading).examples;
+    state.text = examples.empty() ? "" : examples.front();
     state.key = state.step = -1;
-    state.word = traits(family).reads_source ? kExampleWord : -1;
+    state.word = &wording(reading) == &translation() ? kExampleWord : -1;
 }
 
-void fit_family(ViewState& state, std::optional<Architecture> before, Architecture family) {
-    if (before == family) {
+void fit_reading(ViewState& state, const std::optional<Reading>& before, const Reading& now) {
+    if (before == now) {
         return;
     }
     if (before.has_value()) {
@@ -116,12 +168,18 @@ void fit_family(ViewState& state, std::optional<Architecture> before, Architectu
         state.word = state.key = state.step = -1;
         state.show_first = true;
     }
+    if (before.has_value() && before->pictures != now.pictures) {
+        show_example(state, now);
+        state.heads.clear();
+        state.chosen = state.chosen.has_value() ? std::optional(ChosenHead{}) : std::nullopt;
+        return;
+    }
     for (const FamilyTraits& other : families()) {
         const Wording& words = wording(other.architecture);
         const bool example =
             std::find(words.examples.begin(), words.examples.end(), state.text) != words.examples.end();
-        if (example && &words != &wording(family)) {
-            show_example(state, family);
+        if (example && &words != &wording(now)) {
+            show_example(state, now);
             return;
         }
     }

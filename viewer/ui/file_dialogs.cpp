@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 void list_folder(Interface& ui, const std::string& folder) {
     ui.folder = absolute_path(folder);
-    ui.places = places_in(ui.folder);
+    ui.places = places_in(ui.folder, reading_of(ui.session.scene()).pictures);
 }
 
 void open_here(Interface& ui, const std::string& path) {
@@ -73,7 +73,7 @@ void offer_places(Interface& ui, const char* name, const std::vector<FilePlace>&
     std::string listed;
     for (std::size_t i = 0; i < places.size(); ++i) {
         const FilePlace& place = places[i];
-        const bool opens = place.kind == FilePlaceKind::Model || place.kind == FilePlaceKind::View;
+        const bool opens = place.kind != FilePlaceKind::Parent && place.kind != FilePlaceKind::Folder;
         ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(opens ? ui.ink().text : ui.ink().faint));
         const std::string id = fmt::format("{}.{}", name, i);
         if (text_row(id, label_of(place), ui.path == place.path, 0.0F)) {
@@ -107,6 +107,12 @@ fs::path folder_for_files(const Interface& ui) {
     return ui.saved_to.empty() ? fs::path() : fs::path(ui.saved_to);
 }
 
+// Beside which the dialog opens: the picture, if there is one, or else the model.
+const std::string& shown_beside(const Interface& ui) {
+    const bool picture = reading_of(ui.session.scene()).pictures && !ui.state().text.empty();
+    return picture ? ui.state().text : ui.session.model_path();
+}
+
 // A field for a path and a button; true if either was used.
 bool path_and_button(Interface& ui, const char* field, const char* hint, const char* button, const char* label) {
     const bool focus = std::exchange(ui.focus_path, false) || ui.overlay_opened;
@@ -125,10 +131,13 @@ void show_open(Interface& ui) {
         ui.typed_device = ui.session.device();
         ui.bundled = bundled_places(ui.session.search_path());
         ui.recent = recent_places(ui.session.settings());
-        const std::string near = absolute_path(ui.session.model_path());
+        const std::string near = absolute_path(shown_beside(ui));
         list_folder(ui, ui.folder.empty() ? fs::path(near).parent_path().string() : ui.folder);
     }
-    ui.remark("A model, also of another program, the folder of a training or an experiment, or a saved view.");
+    const bool pictures = reading_of(ui.session.scene()).pictures;
+    ui.remark(
+        fmt::format("A model, also of another program, the folder of a training or an experiment, {}a saved view.",
+                    pictures ? "a picture, or " : "or "));
     if (path_and_button(ui, "model.path", "a name such as en-causal, or a path", "model.open", "Open")) {
         open_here(ui, ui.path);
     }
@@ -145,7 +154,8 @@ void show_open(Interface& ui) {
     }
     ui.heading(ui.folder);
     offer_places(ui, "place", ui.places);
-    ui.remark("Models and views open by a click. They can be dropped on the window as well.");
+    ui.remark(fmt::format("{} open by a click. They can be dropped on the window as well.",
+                          pictures ? "Models, pictures and views" : "Models and views"));
     ImGui::EndChild();
 }
 
@@ -153,7 +163,7 @@ void show_export(Interface& ui) {
     if (ui.overlay_opened) {
         ui.path = unused_name(folder_for_files(ui), name_of(ui.state().panel), ".svg");
     }
-    ui.heading(fmt::format("{} as a file", title_of(ui.state().panel, family_of(ui.session.scene()))));
+    ui.heading(fmt::format("{} as a file", title_of(ui.state().panel, reading_of(ui.session.scene()))));
     const bool go = path_and_button(ui, "export.path", ("a file that ends in " + picture_names(".json")).c_str(),
                                     "export.save", "Save");
     ui.remark(

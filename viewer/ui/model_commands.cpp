@@ -107,7 +107,10 @@ void step_checkpoint(Interface& ui, int by) {
 void add_time_commands(Interface& ui) {
     Interface* at = &ui;
     const Architecture family = family_of(ui.session.scene());
-    const Wording& words = wording(family);
+    if (!traits(family).writes_pieces) {
+        return;
+    }
+    const Wording& words = wording(ui.session.scene());
     const CommandGroup add(ui.commands, words.steps_title, [at] { return no_single_pass(at->session.scene()); });
     if (traits(family).reads_source) {
         add("penalty.more", "A larger length penalty", "", [at] { change_penalty(*at, 0.1); });

@@ -84,7 +84,7 @@ void explained(Interface& ui) {
     const std::string title = panel_of(ui.state().panel).title;
     for (const ExplainedRow& row : explained_panels()) {
         if (row.front().starts_with(title)) {
-            ui.heading(title_of(ui.state().panel, family_of(ui.session.scene())));
+            ui.heading(title_of(ui.state().panel, reading_of(ui.session.scene())));
             std::string text = row.at(1) + ".";
             text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
             ui.remark(text, "explained");

@@ -31,6 +31,12 @@ void offer_examples(Interface& ui) {
         return;
     }
     const std::vector<std::string>& examples = wording(ui.session.scene()).examples;
+    if (examples.empty()) {
+        if (ui.button("begin.picture", "Open a picture\u2026")) {
+            ui.show(Overlay::Open);
+        }
+        return;
+    }
     ui.heading("Begin with an example");
     for (std::size_t i = 0; i < examples.size(); ++i) {
         const std::string name = fmt::format("begin.{}", i);

@@ -111,7 +111,7 @@ private:
     }
 
     void add_all_commands() {
-        family_ = family_of(session_.scene());
+        reading_ = reading_of(session_.scene());
         attentions_ = attentions_of(session_.scene());
         ui_.editing_target = false;
         ui_.commands = {};
@@ -153,7 +153,7 @@ private:
         keep_size();
         session_.update(now);
         name_window();
-        if (family_ != family_of(session_.scene()) || attentions_ != attentions_of(session_.scene())) {
+        if (reading_ != reading_of(session_.scene()) || attentions_ != attentions_of(session_.scene())) {
             add_all_commands();
         }
         Picture picture;
@@ -228,7 +228,7 @@ private:
     History::Clock::time_point fonts_built_{};
     Window::Size size_{};
     double sized_ = 0.0;                     // when the window got this size, on Dear ImGui's clock
-    Architecture family_{};                  // that the commands are for
+    Reading reading_;                        // that the commands are for
     std::vector<AttentionKind> attentions_;  // likewise
 };
 

@@ -1,5 +1,6 @@
 // The text and what the model writes, as it grows, with menus for search, model and device.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -28,7 +29,7 @@ namespace {
 float label_width(const Interface& ui) {
     const Scene& scene = ui.session.scene();
     const float longest =
-        std::max(ImGui::CalcTextSize(traits(family_of(scene)).given).x, ImGui::CalcTextSize(wording(scene).output).x);
+        std::max(ImGui::CalcTextSize(given_of(scene)).x, ImGui::CalcTextSize(wording(scene).output).x);
     return std::max(3.4F * ui.em(), longest + 0.3F * ui.em());
 }
 
@@ -106,7 +107,13 @@ void history_menu(Interface& ui) {
             ui.probes.item(fmt::format("{}.{}", probe, index));
         }
     };
-    offer(ui.session.settings().recent_texts, "Recent", "recent");
+    const ViewerSettings& settings = ui.session.settings();
+    const bool pictures = reading_of(ui.session.scene()).pictures;
+    offer(pictures ? settings.recent_pictures : settings.recent_texts, "Recent", "recent");
+    if (pictures && ui.button("bar.picture", "Open a picture\u2026")) {
+        ImGui::CloseCurrentPopup();
+        ui.show(Overlay::Open);
+    }
     offer(wording(ui.session.scene()).examples, "Examples", "example");
     if (const std::optional<Opened>& model = ui.session.scene().main.model; model && !model->repeated.empty()) {
         offer({model->repeated}, "Random words twice, for induction and previous-token heads", "repeated");
@@ -128,7 +135,7 @@ bool large_field(Interface& ui, const char* id, const char* hint, std::string& t
 
 void source_line(Interface& ui, float right) {
     const Wording& words = wording(ui.session.scene());
-    label(ui, "label.given", traits(family_of(ui.session.scene())).given);
+    label(ui, "label.given", given_of(ui.session.scene()));
     if (ui.typed_text != ui.state().text && !ui.typing) {
         ui.typed_text = ui.state().text;  // changed by undo, an example or another view
     }
@@ -148,16 +155,22 @@ void source_line(Interface& ui, float right) {
         }
     }
     if (!is_empty_text(ui.typed_text) && (entered || ImGui::IsItemDeactivatedAfterEdit())) {
-        remember(ui.session.settings().recent_texts, ui.typed_text);
+        ViewerSettings& settings = ui.session.settings();
+        const bool picture = reading_of(ui.session.scene()).pictures;
+        remember(picture ? settings.recent_pictures : settings.recent_texts, ui.typed_text);
     }
     ImGui::SameLine();
-    if (large_button(ui, "sentences", "\u25BE", "Recent sentences and examples")) {
+    if (large_button(ui, "sentences", "\u25BE",
+                     reading_of(ui.session.scene()).pictures ? "Recent pictures" : "Recent sentences and examples")) {
         ImGui::OpenPopup("sentences");
     }
     history_menu(ui);
 }
 
-const char* ending(const Exploration& shown, Architecture family) {
+std::string ending(const Exploration& shown, Architecture family) {
+    if (!traits(family).writes_pieces) {
+        return shown.steps.empty() ? "" : fmt::format(", {:.1f} %", 100.0 * std::exp(shown.log_probability));
+    }
     const bool cut = shown.end == EndReason::Limit && traits(family).reads_source;
     return !shown.finished ? " \u2026" : cut ? " (cut at the maximum length)" : "";
 }
@@ -194,7 +207,7 @@ float room_for_text(const Interface& ui, float right) {
 }
 
 void output_line(Interface& ui, const Wording& words, float right) {
-    if (ui.editing_target || ui.state().target.has_value()) {
+    if (words.edit_output != nullptr && (ui.editing_target || ui.state().target.has_value())) {
         if (!ui.editing_target) {
             start_editing(ui);
         }
@@ -208,7 +221,7 @@ void output_line(Interface& ui, const Wording& words, float right) {
         nothing ? "" : output_text(*side.shown) + ending(*side.shown, family_of(ui.session.scene()));
     const bool pressed = large_text_button(ui, "translation", text, ui.ink().text, room_for_text(ui, right));
     tip(nothing ? "" : words.edit_tip);
-    if (pressed && !nothing) {
+    if (pressed && !nothing && words.edit_output != nullptr) {
         start_editing(ui);
     }
     options_button(ui, words);

@@ -36,7 +36,7 @@ void navigation(Interface& ui) {
         const ImVec4 ground = on ? to_vec4(mixed(ui.ink().surface, ui.ink().accent, 0.22)) : ImVec4(0, 0, 0, 0);
         ImGui::PushStyleColor(ImGuiCol_Button, ground);
         ImGui::PushFont(on ? ui.fonts.bold() : ui.fonts.text());
-        if (ImGui::Button(title_of(panel, family_of(ui.session.scene())), ImVec2(-1.0F, height))) {
+        if (ImGui::Button(title_of(panel, reading_of(ui.session.scene())), ImVec2(-1.0F, height))) {
             ui.state().panel = panel;
         }
         ImGui::PopFont();
@@ -58,7 +58,7 @@ void panel_choice(Interface& ui) {
     for (int index = 0; index < kPanels; ++index) {
         const auto panel = static_cast<PanelId>(index);
         if (offered(ui.session.scene(), panel)) {
-            offers.push_back({name_of(panel), title_of(panel, family_of(ui.session.scene())), ""});
+            offers.push_back({name_of(panel), title_of(panel, reading_of(ui.session.scene())), ""});
         }
     }
     ui.drop_down("panel", chosen, offers);

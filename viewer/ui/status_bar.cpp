@@ -26,6 +26,9 @@ std::string progress(const Interface& ui) {
         return "";
     }
     const Exploration& shown = *side.shown;
+    if (!traits(family_of(ui.session.scene())).writes_pieces) {
+        return fmt::format("{:.0f} ms", 1e3 * shown.seconds);
+    }
     const bool masks = traits(family_of(ui.session.scene())).fills_masks;
     return fmt::format("{} \u00B7 log P {:.2f} \u00B7 {:.0f} ms",
                        counted(shown.steps.size() - shown.prompt, masks ? "mask" : "token"), shown.log_probability,

@@ -25,7 +25,7 @@ void step_layer(Interface& ui, int by) {
 }
 
 void step_word(Interface& ui, int by) {
-    const int words = static_cast<int>(words_of(ui.session.scene(), ui.state().direction));
+    const int words = static_cast<int>(words_of(ui.session.scene(), shown_direction(ui.session.scene())));
     int& word = ui.state().word;
     if (words > 0) {
         word = word < 0 ? (by > 0 ? 0 : words - 1) : std::clamp(word + by, 0, words - 1);
@@ -82,7 +82,7 @@ void add_panel_commands(Interface& ui) {
         const auto panel = static_cast<PanelId>(index);
         const std::string keys = index < kNumberKeys ? fmt::format("Ctrl+{}", index + 1) : panel_of(panel).keys;
         Command& command = ui.commands.add({fmt::format("panel.{}", name_of(panel)), "Panels",
-                                            title_of(panel, family_of(ui.session.scene())), keys, true,
+                                            title_of(panel, reading_of(ui.session.scene())), keys, true,
                                             [at, panel] { at->state().panel = panel; }});
         command.why_not = [at, panel] { return why_not_offered(at->session.scene(), panel); };
     }
@@ -96,7 +96,9 @@ std::function<std::string()> unless_attends(Interface& ui) {
 void add_attention_commands(Interface& ui) {
     Interface* at = &ui;
     const CommandGroup add(ui.commands, "Attention", unless_attends(ui));
+    const CommandGroup add_lines(ui.commands, "Attention", [at] { return no_lines(at->session.scene()); });
     const CommandGroup add_words(ui.commands, "Attention", [at] { return no_single_pass(at->session.scene()); });
+    const CommandGroup add_ends(ui.commands, "Attention", [at] { return no_text(at->session.scene()); });
     const auto one_layer = [at] { return layers_of(at->session.scene()) > 1 ? "" : "There is no other layer."; };
     const auto one_sentence = [at] {
         return split_text(*at) != nullptr ? "" : "The text is not split into sentences.";
@@ -122,17 +124,17 @@ void add_attention_commands(Interface& ui) {
         ViewState& state = at->state();
         state.direction = state.direction == Direction::From ? Direction::To : Direction::From;
     });
-    add("overview", "Overview: opacity divided by the root of the number of heads", "O",
-        [at] { at->state().overview = !shows_overview(at->state(), heads_of(at->session.scene())); });
-    add("least.more", "Hide weaker lines", "RightBracket", [at] { change_least(*at, kLeastStep); });
-    add("least.less", "Show weaker lines", "LeftBracket", [at] { change_least(*at, -kLeastStep); });
-    add("numbers", "Numbers of a chosen word", "V", [at] { at->state().numbers = !at->state().numbers; });
+    add_lines("overview", "Overview: opacity divided by the root of the number of heads", "O",
+              [at] { at->state().overview = !shows_overview(at->state(), heads_of(at->session.scene())); });
+    add_lines("least.more", "Hide weaker lines", "RightBracket", [at] { change_least(*at, kLeastStep); });
+    add_lines("least.less", "Show weaker lines", "LeftBracket", [at] { change_least(*at, -kLeastStep); });
+    add_lines("numbers", "Numbers of a chosen word", "V", [at] { at->state().numbers = !at->state().numbers; });
     add_words("pieces", "Words, or subword pieces", "P", [at] {
         at->state().join_words = !at->state().join_words;
         at->state().word = -1;
         at->state().key = -1;
     });
-    add_words("special", "Show or hide <BOS> and <EOS>", "S", [at] {
+    add_ends("special", "Show or hide <BOS> and <EOS>", "S", [at] {
         at->state().show_special = !at->state().show_special;
         at->state().word = -1;
         at->state().key = -1;
@@ -175,8 +177,9 @@ void add_head_commands(Interface& ui) {
         add_overview(fmt::format("order.{}", row.name), fmt::format("Sort heads by {}", row.by), "",
                      [at, order = row.order] { sort_heads(*at, order); });
     }
-    add_overview("pictures", "Small figures, or matrices", "G",
-                 [at] { at->state().small_figures = !at->state().small_figures; });
+    add_overview("pictures", "Small figures, or matrices", "G", [at] {
+        at->state().small_figures = !at->state().small_figures;
+    }).why_not = [at] { return no_lines(at->session.scene()); };
 }
 
 void add_matrix_commands(Interface& ui) {
