@@ -1,6 +1,7 @@
 #include "explore/checked_request.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <nlohmann/json.hpp>
 
@@ -16,6 +17,7 @@
 #include "model/model_chat.h"
 #include "observe/family_labels.h"
 #include "support/check.h"
+#include "text/added_token.h"
 #include "text/shown_picture.h"
 
 namespace headscope {
@@ -74,6 +76,14 @@ std::vector<std::int32_t> class_of(const ModelDirectory& model, const ExploreReq
     return given;
 }
 
+std::vector<std::int32_t> sentinels_in(const Tokenizer& tokenizer, const std::vector<std::int32_t>& ids) {
+    std::vector<std::int32_t> found;
+    std::ranges::copy_if(ids, std::back_inserter(found), [&](std::int32_t id) {
+        return tokenizer.vocabulary().piece(id).kind == PieceKind::Control && is_sentinel(tokenizer.piece(id));
+    });
+    return found;
+}
+
 void read_pair(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
     checked.frame = frame_line(model, checked.search.languages, request.source).frame;
     checked.source = encode_source(model, checked.search.languages, request.source);
@@ -89,6 +99,9 @@ void read_pair(const ModelDirectory& model, const ExploreRequest& request, Check
         }
     }
     check_length("sentence", checked.source_length, model.config.max_length);
+    if (!checked.frame.patches) {
+        checked.sentinels = sentinels_in(*model.source_tokenizer, checked.source.ids);
+    }
     if (!traits(model.config.architecture).writes_pieces) {
         checked.fills = class_of(model, request);
     } else if (has_target(request)) {
@@ -100,6 +113,9 @@ void read_pair(const ModelDirectory& model, const ExploreRequest& request, Check
                      model.config.max_length + (checked.target->ended ? 0 : 1));
     }
     check_pads(model.config, checked);
+    if (!checked.sentinels.empty() && !has_target(request)) {
+        checked.search.n_best = checked.search.beam;  // what may fill the gaps
+    }
 }
 
 // The ids of the given continuation.

@@ -27,7 +27,8 @@ struct CheckedRequest {
     std::vector<AttentionEdit> edits = {};
     std::int64_t source_pads = 0;
     int candidates = 0;
-    std::vector<AttentionSite> sites = {};  // to record; empty: all
+    std::vector<std::int32_t> sentinels = {};  // of the gaps in the source, from left to right
+    std::vector<AttentionSite> sites = {};     // to record; empty: all
 };
 
 // Never throws for an invalid request: the error is in `problem`.

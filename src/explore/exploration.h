@@ -100,7 +100,11 @@ struct Exploration {
     bool forced = false;              // the target was given
     std::vector<ExploredStep> steps;  // one for each token of record.target_out; of a classifier one, with its classes
     std::vector<BeamNode> beam;       // empty if the target was given
-    double log_probability = 0.0;     // of the steps after the prompt; of a prompt alone, of all steps
+    // For each gap of a span model's text, from left to right, what may stand in it by the best outputs of the search,
+    // or by the given one: texts of several tokens, which `token` counts from 0. The first one is written. `position`
+    // is that of the gap's sentinel among `steps`; -1: it was not written.
+    std::vector<ExploredStep> gaps = {};
+    double log_probability = 0.0;  // of the steps after the prompt; of a prompt alone, of all steps
     double score = 0.0;
     EndReason end = EndReason::EndOfSentence;
     bool finished = false;          // false for a partial result, also when cancelled

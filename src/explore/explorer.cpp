@@ -9,6 +9,7 @@
 #include "explore/checked_request.h"
 #include "explore/classified.h"
 #include "explore/editing_observer.h"
+#include "explore/explored_gaps.h"
 #include "explore/forced_pass.h"
 #include "explore/importance.h"
 #include "explore/own_fills.h"
@@ -212,6 +213,7 @@ Exploration Explorer::read(const CheckedRequest& request, const Progress& progre
     result.translation = written(request, result.steps);
     result.end = target.ended ? EndReason::EndOfSentence : EndReason::Limit;
     result.seconds = result.seconds_to_first = std::chrono::duration<double>(Clock::now() - start).count();
+    result.gaps = explored_gaps(tokenizer, request.sentinels, result.steps);
     return result;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/ops/search.h"
+#include "explore/explored_gaps.h"
 #include "infer/prepared_line.h"
 #include "model/family.h"
 #include "observe/recorded_text.h"
@@ -95,6 +96,19 @@ ExploredStep RecordedSearch::explored(std::size_t index) const {
     return step;
 }
 
+// By all outputs once they are known, and until then by the best one.
+std::vector<ExploredStep> RecordedSearch::gaps(const std::vector<ExploredStep>& best) const {
+    const Tokenizer& tokenizer = *model_.target_tokenizer;
+    if (!beam_.done()) {
+        return explored_gaps(tokenizer, request_.sentinels, best);
+    }
+    std::vector<ScoredOutput> outputs;
+    for (const Hypothesis& hypothesis : beam_.hypotheses()) {
+        outputs.push_back({hypothesis.tokens, hypothesis.token_log_probabilities});
+    }
+    return explored_gaps(tokenizer, request_.sentinels, outputs);
+}
+
 std::vector<std::int32_t> RecordedSearch::best() const {
     std::vector<std::int32_t> tokens;
     for (const std::size_t node : tree_.path_to(tree_.best())) {
@@ -119,6 +133,7 @@ Exploration RecordedSearch::snapshot() const {
         }
         result.record = recorder_.record(model_.config, 0, request_.source, target);
         result.translation = model_.target_tokenizer->decode(target.ids);
+        result.gaps = gaps(result.steps);
     }
     result.beam = tree_.nodes();
     result.log_probability = tree_.nodes()[tree_.best()].log_probability;

@@ -34,6 +34,7 @@ private:
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
     bool records() const { return traits(model_.config.architecture).reads_source; }
     ExploredStep explored(std::size_t node) const;
+    std::vector<ExploredStep> gaps(const std::vector<ExploredStep>& best) const;
 
     const Clock::time_point start_ = Clock::now();
     Backend& backend_;

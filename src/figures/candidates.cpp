@@ -34,9 +34,14 @@ std::string percent(double log_probability) {
 class Candidates {
 public:
     Candidates(const Exploration& exploration, int chosen, const CandidatesOptions& options)
-        : exploration_(exploration), chosen_(chosen), options_(options), sketch_(options.look), ink_(options.look.ink) {
-        HEADSCOPE_CHECK(chosen < static_cast<int>(exploration.steps.size()), "the chosen step exists");
-        HEADSCOPE_CHECK(exploration.record.target_out.size() >= exploration.steps.size(), "each step has a token");
+        : exploration_(exploration),
+          steps_(options.gaps ? exploration.gaps : exploration.steps),
+          chosen_(chosen),
+          options_(options),
+          sketch_(options.look),
+          ink_(options.look.ink) {
+        HEADSCOPE_CHECK(chosen < static_cast<int>(steps_.size()), "the chosen step exists");
+        HEADSCOPE_CHECK(options.gaps || exploration.record.target_out.size() >= steps_.size(), "each step has a token");
     }
 
     Drawing draw() {
@@ -45,23 +50,35 @@ public:
         if (chosen_ >= 0) {
             bottom = bars(bottom + 1.0);
         }
-        const std::size_t count = exploration_.steps.size();
-        const char* step = traits(exploration_.record.family).fills_masks ? "Mask" : "Step";
+        const std::size_t count = steps_.size();
+        const char* step = options_.gaps ? "Gap" : traits(exploration_.record.family).fills_masks ? "Mask" : "Step";
         const std::string title =
             chosen_ >= 0 ? fmt::format("{} {} of {}", step, chosen_ + 1, count) : fmt::format("{}s", step);
         return sketch_.finish(std::max(options_.width, right_) + kMargin, bottom + kMargin, title,
-                              counted(count, "token") + ", each shaded by its probability.");
+                              counted(count, options_.gaps ? "gap" : "token") + ", each shaded by its probability.");
     }
 
 private:
-    const std::string& written(std::size_t step) const { return exploration_.record.target_out[step].text; }
+    std::string written(std::size_t step) const {
+        return !options_.gaps              ? exploration_.record.target_out[step].text
+               : steps_[step].position < 0 ? "(not written)"
+                                           : shown(steps_[step].candidates.front().text);
+    }
+    // Of a gap's text that begins with a blank, or is empty.
+    std::string shown(const std::string& text) const {
+        const std::string word = options_.gaps && text.starts_with(' ') ? text.substr(1) : text;
+        return options_.gaps && word.empty() ? "(nothing)" : word;
+    }
+    double probability(const ExploredStep& step) const {
+        return options_.gaps && step.position < 0 ? 0.0 : std::exp(step.log_probability);
+    }
 
     void strip() {
         double x = kMargin;
-        for (std::size_t step = 0; step < exploration_.steps.size(); ++step) {
-            const ExploredStep& one = exploration_.steps[step];
+        for (std::size_t step = 0; step < steps_.size(); ++step) {
+            const ExploredStep& one = steps_[step];
             const double width = text_width(written(step)) + 2.0 * kPadding;
-            if (step > 0 && step == exploration_.prompt) {
+            if (step > 0 && step == exploration_.prompt && !options_.gaps) {
                 sketch_.rect({Role::Edge}, ink_.faint, {x + 0.5 * kPromptGap, y_, kRule, kCellHeight});
                 x += kPromptGap + kRule + kCellGap;
             }
@@ -72,10 +89,10 @@ private:
             Mark mark{Role::Cell};
             mark.item = static_cast<int>(step);
             if (sketch_.tips()) {
-                mark.tip = fmt::format("{}: {}, rank {}", written(step), percent(one.log_probability), one.rank);
+                mark.tip = fmt::format("{}: {}, rank {}", written(step), percent(std::log(probability(one))), one.rank);
             }
             const Rect cell{x, y_, width, kCellHeight, 0.25};
-            const Colour ground = mixed(ink_.paper, ink_.accent, 0.75 * std::exp(one.log_probability));
+            const Colour ground = mixed(ink_.paper, ink_.accent, 0.75 * probability(one));
             sketch_.rect(mark, ground, cell);
             if (static_cast<int>(step) == chosen_) {
                 mark.role = Role::Frame;
@@ -91,8 +108,11 @@ private:
 
     // Returns their bottom edge.
     double bars(double top) {
-        const ExploredStep& step = exploration_.steps[static_cast<std::size_t>(chosen_)];
+        const ExploredStep& step = steps_[static_cast<std::size_t>(chosen_)];
         std::vector<NextCandidate> rows = step.candidates;
+        for (NextCandidate& row : rows) {
+            row.text = shown(row.text);
+        }
         const bool among =
             std::any_of(rows.begin(), rows.end(), [&](const NextCandidate& row) { return row.token == step.token; });
         if (!among) {
@@ -149,6 +169,7 @@ private:
     }
 
     const Exploration& exploration_;
+    const std::vector<ExploredStep>& steps_;
     int chosen_;
     const CandidatesOptions& options_;
     Sketch sketch_;

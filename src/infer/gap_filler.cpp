@@ -16,31 +16,23 @@ namespace headscope {
 
 namespace {
 
-constexpr std::string_view kSentinel = "<extra_id_";
-
-// The sentinel with which the text begins, "" if it begins with none.
-std::string_view sentinel_at(std::string_view text) {
-    const std::size_t size = text.starts_with(kSentinel) ? text.find('>') + 1 : 0;  // 0 without an end
-    const std::string_view found = text.substr(0, size);
-    return is_sentinel(std::string(found)) ? found : std::string_view();
-}
-
 // The pieces of each gap in an output, with the sum of their log-probabilities.
-std::vector<GapCandidate> gaps_of(const Tokenizer& tokenizer, const GapText& gaps, const Translation& output) {
-    std::vector<GapCandidate> found(gaps.gaps.size());
+std::vector<GapCandidate> gaps_of(const Tokenizer& tokenizer, const std::vector<std::int32_t>& sentinels,
+                                  std::span<const std::int32_t> output, std::span<const double> log_probabilities) {
+    std::vector<GapCandidate> found(sentinels.size());
     GapCandidate* open = nullptr;
-    for (std::size_t i = 0; i < output.ids.size(); ++i) {
-        const std::int32_t id = output.ids[i];
+    for (std::size_t i = 0; i < output.size(); ++i) {
+        const std::int32_t id = output[i];
         if (tokenizer.vocabulary().piece(id).kind == PieceKind::Control) {
-            const auto gap = std::ranges::find(gaps.sentinels, id) - gaps.sentinels.begin();
-            open = gap < std::ssize(gaps.sentinels) ? &found[static_cast<std::size_t>(gap)] : nullptr;
+            const auto gap = std::ranges::find(sentinels, id) - sentinels.begin();
+            open = gap < std::ssize(sentinels) ? &found[static_cast<std::size_t>(gap)] : nullptr;
         } else if (open != nullptr) {
             open->ids.push_back(id);
-            open->log_probability += output.token_log_probabilities.at(i);
+            open->log_probability += log_probabilities[i];
         }
     }
     for (std::size_t gap = 0; gap < found.size(); ++gap) {
-        found[gap].text = decode_after(tokenizer, {gaps.sentinels[gap]}, found[gap].ids);
+        found[gap].text = decode_after(tokenizer, {sentinels[gap]}, found[gap].ids);
     }
     return found;
 }
@@ -56,6 +48,13 @@ DecodingOptions gap_decoding(const LoadedModel& models, int count, Compute compu
 bool fills_gaps(const ModelDirectory& model) {
     return traits(model.config.architecture).reads_source && model.config.generation == Generation::LeftToRight &&
            !text_vocabulary(*model.source_tokenizer).sentinels.empty();
+}
+
+std::string_view sentinel_at(std::string_view text) {
+    constexpr std::string_view kSentinel = "<extra_id_";
+    const std::size_t size = text.starts_with(kSentinel) ? text.find('>') + 1 : 0;  // 0 without an end
+    const std::string_view found = text.substr(0, size);
+    return is_sentinel(std::string(found)) ? found : std::string_view();
 }
 
 GapText find_gaps(const ModelDirectory& model, std::string_view text, std::string_view mark) {
@@ -98,6 +97,19 @@ GapText find_gaps(const ModelDirectory& model, std::string_view text, std::strin
     return found;
 }
 
+void add_gap_candidates(const Tokenizer& tokenizer, const std::vector<std::int32_t>& sentinels,
+                        std::span<const std::int32_t> output, std::span<const double> log_probabilities,
+                        std::vector<std::vector<GapCandidate>>& gaps) {
+    HEADSCOPE_CHECK(output.size() == log_probabilities.size(), "each token has a log-probability");
+    gaps.resize(sentinels.size());
+    std::vector<GapCandidate> found = gaps_of(tokenizer, sentinels, output, log_probabilities);
+    for (std::size_t gap = 0; gap < found.size(); ++gap) {
+        if (std::ranges::find(gaps[gap], found[gap].ids, &GapCandidate::ids) == gaps[gap].end()) {
+            gaps[gap].push_back(std::move(found[gap]));
+        }
+    }
+}
+
 GapSession::GapSession(const LoadedModel& models, std::string text, std::string_view mark, int count, Compute compute)
     : model_(models.model()),
       text_(std::move(text)),
@@ -116,15 +128,9 @@ FilledGaps GapSession::take() {
         throw Error(outputs.problem);
     }
     FilledGaps filled;
-    filled.gaps.resize(gaps_.gaps.size());
     for (const Translation& output : outputs.n_best) {
-        std::vector<GapCandidate> found = gaps_of(*model_.target_tokenizer, gaps_, output);
-        for (std::size_t gap = 0; gap < found.size(); ++gap) {
-            std::vector<GapCandidate>& candidates = filled.gaps[gap];
-            if (std::ranges::find(candidates, found[gap].ids, &GapCandidate::ids) == candidates.end()) {
-                candidates.push_back(std::move(found[gap]));
-            }
-        }
+        add_gap_candidates(*model_.target_tokenizer, gaps_.sentinels, output.ids, output.token_log_probabilities,
+                           filled.gaps);
     }
     std::size_t done = 0;
     for (std::size_t gap = 0; gap < gaps_.gaps.size(); ++gap) {

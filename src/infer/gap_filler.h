@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ namespace headscope {
 
 // Whether the model translates and its vocabulary has sentinels, `<extra_id_0>` and following.
 bool fills_gaps(const ModelDirectory& model);
+
+// The sentinel with which the text begins, "" if it begins with none.
+std::string_view sentinel_at(std::string_view text);
 
 // A text with sentinels in the place of its gaps.
 struct GapText {
@@ -33,6 +37,12 @@ struct GapCandidate {
     std::string text;              // begins with a blank if the tokenizer separates it from what precedes
     double log_probability = 0.0;  // of its pieces, after what precedes in the output
 };
+
+// Adds to the candidates of each gap those of one more output that differ. The spans are equally long; control pieces
+// other than the gaps' sentinels end a gap.
+void add_gap_candidates(const Tokenizer& tokenizer, const std::vector<std::int32_t>& sentinels,
+                        std::span<const std::int32_t> output, std::span<const double> log_probabilities,
+                        std::vector<std::vector<GapCandidate>>& gaps);
 
 struct FilledGaps {
     std::string text;                             // with the likeliest output

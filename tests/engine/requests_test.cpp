@@ -136,6 +136,38 @@ TEST_CASE("gaps are filled token by token, so that others get their share and th
     CHECK(team.uses()[0].steps - before > 2);
 }
 
+TEST_CASE("what may fill gaps is the same in a search that is looked into, and in its given output", "[engine]") {
+    Crew crew;
+    crew.add(open_device("cpu"));
+    const Team team = crew.team();
+    const ModelHandle spans = team.engine->open({checkout_file("tests/import/models/hf-t5")});
+    const std::string text = "<extra_id_1> is a [MASK]";
+    const FillAnswer filled = team.engine->submit(spans, FillRequest{.text = text, .count = 8}).get();
+    ExploreRequest request{.source = text};
+    const Exploration found = team.engine->submit(spans, LookRequest{request}).get();
+    REQUIRE(found.problem.empty());
+    REQUIRE(found.gaps.size() == 2);
+    for (std::size_t gap = 0; gap < 2; ++gap) {
+        const std::vector<NextCandidate>& candidates = found.gaps[gap].candidates;
+        REQUIRE(candidates.size() == filled.gaps[gap].size());
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            CHECK(candidates[i].text == filled.gaps[gap][i].text);
+            CHECK(candidates[i].log_probability == Approx(filled.gaps[gap][i].log_probability).margin(1e-4));
+        }
+    }
+
+    request.target = "<extra_id_0> it <extra_id_1> is";
+    const Exploration given = team.engine->submit(spans, LookRequest{request}).get();
+    REQUIRE(given.gaps.size() == 2);
+    CHECK(given.gaps[0].candidates.size() == 1);
+    CHECK(given.gaps[0].position == 0);
+    CHECK_THAT(given.gaps[0].candidates[0].text, Contains("it"));
+    CHECK_THAT(given.gaps[1].candidates[0].text, Contains("is"));
+    CHECK(given.gaps[1].log_probability < 0.0);
+    request.source = "it is";
+    CHECK(team.engine->submit(spans, LookRequest{request}).get().gaps.empty());
+}
+
 TEST_CASE("a long completion leaves a translation its share of the steps", "[engine]") {
     Crew crew;
     crew.add(open_device("cpu"));

@@ -35,6 +35,28 @@ TEST_CASE("The length of a candidate's bar is its probability", "[candidates]") 
     CHECK(all_of<Rect>(drawing, Role::Frame)[0].first.mark.item == 0);
 }
 
+TEST_CASE("Of gaps the texts that may stand there are drawn", "[candidates]") {
+    Exploration exploration = test::exploration_sample();
+    exploration.gaps = {
+        {.token = 0,
+         .log_probability = -0.5,
+         .rank = 1,
+         .candidates = {{0, " kleine Hund", -0.5}, {1, "", -1.5}},
+         .position = 0},
+        {.token = 0, .log_probability = -2.0, .rank = 1, .candidates = {{0, "", -2.0}}, .position = -1}};
+    const Drawing drawing = draw_candidates(exploration, 0, {.gaps = true});
+    CHECK(drawing.title == "Gap 1 of 2");
+    const auto labels = all_of<Text>(drawing, Role::Label);
+    REQUIRE(labels.size() == 2 + 2);
+    CHECK(labels[1].second.content == "(not written)");
+    CHECK(labels[2].second.content == "kleine Hund");
+    CHECK(labels[2].second.bold);
+    CHECK(labels[3].second.content == "(nothing)");
+    CHECK(all_of<Text>(drawing, Role::Value)[0].second.content == "60.7 %");
+    test::check_layout(drawing);
+    test::check_layout(draw_candidates(exploration, 1, {.gaps = true}));
+}
+
 TEST_CASE("The generated token is shown even if it is not a candidate", "[candidates]") {
     Exploration exploration = test::exploration_sample();
     exploration.steps[1].token = 999;

@@ -1,6 +1,8 @@
 // Sessions with language models: continuations, masks, and comparisons across families.
 #include "tests/viewer/stage.h"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/viewer/language_model.h"
@@ -113,6 +115,37 @@ TEST_CASE("A masked word has candidates", "[session][family]") {
     session.undo();
     settle(session);
     CHECK(result_of(session).steps.size() == 1);
+}
+
+TEST_CASE("A gap of a span model has candidates, and one is put in", "[session][family]") {
+    const TemporaryFolder folder;
+    const std::string model =
+        write_language_model(folder, "span", Architecture::EncoderDecoder, 3, {}, {"<extra_id_0>", "<extra_id_1>"});
+    Session session(on_cpu(model, sentence("the [MASK] sees the [MASK]", PanelId::Time)), [] {});
+    settle(session);
+    REQUIRE(result_of(session).gaps.size() == 2);
+    CHECK(count_of_steps(session.scene()) == 2);
+    session.state().target = "<extra_id_0> small dog<extra_id_1> cat";
+    settle(session);
+    CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Time, {})),
+               Contains("small dog") && Contains("cat") && Contains("there is no beam"));
+    const json masks = numbers(session, PanelId::Time).at("masks");
+    REQUIRE(masks.size() == 2);
+    CHECK(masks[1].at(0).at("word") == "cat");
+    CHECK(masks[1].at(0).at("probability") == Approx(std::exp(masks[1].at(0).at("log_probability").get<double>())));
+    session.state().by_piece = true;
+    CHECK(count_of_steps(session.scene()) == static_cast<int>(result_of(session).steps.size()));
+    session.state().by_piece = false;
+    settle(session);
+
+    fill_mask(session.state(), 1, fillings(session.scene(), 1).front(), true);
+    settle(session);
+    CHECK(session.state().text == "the [MASK] sees the cat");
+    CHECK(result_of(session).gaps.size() == 1);
+    session.undo();
+    settle(session);
+    CHECK(result_of(session).gaps.size() == 2);
+    CHECK(errors_of(session).empty());
 }
 
 TEST_CASE("Models of different families are not compared", "[session][family]") {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "viewer/panels/panel_drawing.h"
+#include "viewer/panels/parts.h"
 #include "viewer/session/masking.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/wording.h"
@@ -132,6 +133,40 @@ TEST_CASE("The fillings of a mask are those of the text shown", "[masking]") {
     CHECK(fillings(scene, -1).empty());
     scene.state.text = "A [MASK]";
     CHECK(fillings(scene, 0).empty());
+}
+
+TEST_CASE("The fillings of a gap are texts, and its mark may be a sentinel", "[masking]") {
+    Scene scene = masked_scene("The <extra_id_0> [MASK].");
+    scene.main.model->config.architecture = Architecture::EncoderDecoder;
+    CHECK(words_in(scene.state.text).size() == 6);
+    const std::vector<TextWord> words = words_in(scene.state.text, true);
+    REQUIRE(words.size() == 4);
+    CHECK(words[1].mask == 0);
+    CHECK(words[2].mask == 1);
+    auto shown = std::make_shared<Exploration>();
+    shown->steps.resize(6);
+    shown->gaps = {{.token = 0, .candidates = {{0, " small dog"}, {1, ""}}, .position = 0},
+                   {.token = 0, .candidates = {{0, " sees"}, {1, "s"}}, .position = 3}};
+    CHECK_FALSE(shows_gaps(scene));
+    scene.main.shown = shown;
+    scene.main.answered = ExploreRequest{.source = scene.state.text};
+    CHECK(fillings(scene, 0) == std::vector<Filling>{{"small dog", true}, {"", false}});
+    CHECK(fillings(scene, 1) == std::vector<Filling>{{"sees", true}, {"s", false}});
+
+    CHECK(shows_gaps(scene));
+    CHECK(count_of_steps(scene) == 2);
+    CHECK(chosen_step(scene) == 0);
+    CHECK(shown_step(scene) == 1);  // the first token in the gap
+    scene.state.step = 1;
+    CHECK(shown_step(scene) == 4);
+    scene.state.by_piece = true;
+    CHECK(count_of_steps(scene) == 6);
+    CHECK(shown_step(scene) == 1);
+
+    fill_mask(scene.state, 1, {"s", false}, true);
+    CHECK(scene.state.text == "The <extra_id_0>s.");
+    fill_mask(scene.state, 0, {"small dog", true}, true);
+    CHECK(scene.state.text == "The small dogs.");
 }
 
 TEST_CASE("Another family replaces examples, and what only the other one has", "[family]") {

@@ -91,6 +91,7 @@ SavedView random_view(std::uint64_t seed) {
     state.logarithmic = coin(random);
     state.step = below(random, 50) - 1;
     state.show_fallen = coin(random);
+    state.by_piece = coin(random);
     state.block = random_text(random);
     if (coin(random)) {
         state.checkpoint = static_cast<std::int64_t>(random.below(std::uint64_t{1} << 62));

@@ -210,6 +210,12 @@ TEST_CASE("A word is masked by a click, and filled in", "[window]") {
     check_script("masked", viewer::write_language_model(folder, "masked", Architecture::MaskedLm),
                  "the small dog sleeps on the mat.");
 }
+TEST_CASE("What may stand in a gap is listed, and put in by a click", "[window]") {
+    const TemporaryFolder folder;
+    const std::string model = viewer::write_language_model(folder, "span", Architecture::EncoderDecoder, 3, {},
+                                                           {"<extra_id_0>", "<extra_id_1>"});
+    check_script("gaps", model, "the [MASK] sees the [MASK] on the mat.", "<extra_id_0> small dog<extra_id_1> cat");
+}
 
 TEST_CASE("A picture, what heads look at on it, and its class", "[window]") {
     if (!test::display()) {

@@ -211,9 +211,30 @@ void forget_input(const Scene& /*scene*/, ViewState& state) {
     state.edits.clear();
 }
 
+bool shows_gaps(const Scene& scene) {
+    return scene.main.shown != nullptr && !scene.main.shown->gaps.empty() && !scene.state.by_piece;
+}
+
+int count_of_steps(const Scene& scene) {
+    const Exploration* shown = scene.main.shown.get();
+    return shown == nullptr ? 0 : static_cast<int>(shows_gaps(scene) ? shown->gaps.size() : shown->steps.size());
+}
+
+int chosen_step(const Scene& scene) {
+    if (!shows_gaps(scene)) {
+        return count_of_steps(scene) > 0 ? shown_step(scene) : -1;
+    }
+    const int chosen = scene.hovered_step >= 0 ? scene.hovered_step : scene.state.step;
+    return std::clamp(chosen, 0, count_of_steps(scene) - 1);
+}
+
 int shown_step(const Scene& scene) {
     const Exploration& shown = *scene.main.shown;
     const int last = static_cast<int>(shown.steps.size()) - 1;
+    if (shows_gaps(scene)) {
+        const ExploredStep& gap = shown.gaps[static_cast<std::size_t>(chosen_step(scene))];
+        return std::min(static_cast<int>(gap.position) + 1, last);
+    }
     const int chosen = scene.hovered_step >= 0 ? scene.hovered_step : scene.state.step;
     if (chosen >= 0) {
         return std::min(chosen, last);

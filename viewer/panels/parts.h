@@ -48,7 +48,13 @@ std::vector<SelectedAttention> figure_contents(const Scene& scene);
 // A finished record is shown whatever is typed meanwhile.
 void forget_input(const Scene& scene, ViewState& state);
 
-// The decoding step that the state selects; -1: there is none yet.
+// Whether the Time panel shows what may fill the gaps of a span model's text, in place of the tokens written.
+bool shows_gaps(const Scene& scene);
+// What that panel goes through: gaps, or steps of the decoding, which may be masks. How many there are, and the one
+// that the state selects; -1: there is none yet.
+int count_of_steps(const Scene& scene);
+int chosen_step(const Scene& scene);
+// The step of the decoding that is selected, also by its gap: the first token in the gap. -1: there is none yet.
 int shown_step(const Scene& scene);
 // The attention that predicts that step's piece: of a translation model its cross-attention. Empty if there is none
 // yet.

@@ -1,5 +1,6 @@
 // The decoding: the pieces written, their alternatives, and the beam.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -43,7 +44,8 @@ Drawing draw_step(const Scene& scene, const PanelOptions& options) {
     const double whole = options.width / options.text_size - 4.0;
     const double beside = whole - (attention.width + gap) / options.text_size;
     const auto candidates = [&](double width) {
-        return draw_candidates(shown, shown_step(scene), {.width = std::max(width, kLeast), .look = look_of(options)});
+        return draw_candidates(shown, chosen_step(scene),
+                               {.width = std::max(width, kLeast), .gaps = shows_gaps(scene), .look = look_of(options)});
     };
     return beside >= kLeast ? side_by_side({candidates(beside), attention}, gap, options.ink)
                             : stacked({candidates(whole), attention}, options.text_size, options.ink);
@@ -82,6 +84,14 @@ const char* name_of(BeamNode::Fate fate) {
 json time_numbers(const Scene& scene) {
     const Exploration& shown = *scene.main.shown;
     json out = output_json(shown);
+    for (const ExploredStep& gap : shown.gaps) {
+        json& candidates = out["masks"].emplace_back(json::array());
+        for (const NextCandidate& candidate : gap.candidates) {
+            candidates.push_back({{"word", candidate.text.substr(candidate.text.starts_with(' ') ? 1 : 0)},
+                                  {"probability", std::exp(candidate.log_probability)},
+                                  {"log_probability", candidate.log_probability}});
+        }
+    }
     out["beam"] = json::array();
     for (const BeamNode& node : shown.beam) {
         out["beam"].push_back({{"parent", node.parent},
@@ -99,8 +109,6 @@ json time_numbers(const Scene& scene) {
 
 void time_controls(Controls& ui) {
     ViewState& state = ui.state();
-    const auto& shown = ui.scene().main.shown;
-    const int steps = shown ? static_cast<int>(shown->steps.size()) : 0;
     if (!traits(family_of(ui.scene())).writes_pieces) {  // there is one step
         if (shows_patches(ui.scene())) {
             attention_choice(ui);
@@ -108,9 +116,11 @@ void time_controls(Controls& ui) {
         ui.remark(wording(ui.scene()).steps_remark);
         return;
     }
+    const int steps = count_of_steps(ui.scene());
     const bool masks = traits(family_of(ui.scene())).fills_masks;
-    ui.heading(masks ? "Mask" : "Step");
-    int step = steps > 0 ? shown_step(ui.scene()) + 1 : 0;
+    const bool gaps = shows_gaps(ui.scene());
+    ui.heading(masks ? "Mask" : gaps ? "Gap" : "Step");
+    int step = chosen_step(ui.scene()) + 1;
     bool moved = ui.stepper("step", fmt::format("{} of {}", step, steps), step, 1, std::max(steps, 1));
     moved = (steps > 1 && ui.scrubber("scrubber", step, 1, steps)) || moved;
     if (moved) {
@@ -120,20 +130,38 @@ void time_controls(Controls& ui) {
     if (!masks && ui.button("play", ui.playing ? "Stop" : "Play", "Space", steps > 0)) {
         ui.run("time.play");
     }
+    const auto& shown = ui.scene().main.shown;
+    if (shown != nullptr && !shown->gaps.empty() &&
+        ui.toggle("by_piece", "Piece by piece", state.by_piece,
+                  "What was written, token by token, with other tokens")) {
+        state.step = -1;  // which counts something else
+    }
     search_controls(ui);
     if (!masks) {
         ui.toggle("fallen", "Show pruned hypotheses", state.show_fallen);
     }
-    ui.remark(wording(ui.scene()).steps_remark);
+    ui.remark(gaps ? "What may stand in each gap, by the best outputs of the beam: a wider one finds more. Click a bar "
+                     "to put it in; Ctrl+Z brings the gap back."
+                   : wording(ui.scene()).steps_remark);
 }
 
-// A bar of a mask's candidates fills it in.
+// A bar of a mask's candidates or a gap's fills it in.
 void choose_candidate(Controls& ui, int item) {
-    const int mask = shown_step(ui.scene());
+    const int mask = chosen_step(ui.scene());
     const std::vector<Filling> words = fillings(ui.scene(), mask);
     if (item < std::ssize(words)) {
-        fill_mask(ui.state(), mask, words[static_cast<std::size_t>(item)]);
+        fill_mask(ui.state(), mask, words[static_cast<std::size_t>(item)], shows_gaps(ui.scene()));
     }
+}
+
+// The gap that the output fills at this step of the decoding: the last whose sentinel was written before, or the first.
+int gap_at(const Exploration& shown, int step) {
+    int found = 0;
+    for (int gap = 0; gap < std::ssize(shown.gaps); ++gap) {
+        const auto begin_of = [&](int one) { return shown.gaps[static_cast<std::size_t>(one)].position; };
+        found = begin_of(gap) >= 0 && begin_of(gap) <= step && begin_of(gap) >= begin_of(found) ? gap : found;
+    }
+    return found;
 }
 
 void time_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& events) {
@@ -144,11 +172,13 @@ void time_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& ev
     const int item = events.hovered->item;
     if (events.hovered->role == Role::Cell) {
         ui.state().step = item;
-    } else if (events.hovered->role == Role::Bar && traits(family_of(ui.scene())).fills_masks) {
+    } else if (events.hovered->role == Role::Bar &&
+               (traits(family_of(ui.scene())).fills_masks || shows_gaps(ui.scene()))) {
         choose_candidate(ui, item);
     } else if (events.hovered->role == Role::Node && shown != nullptr && item < std::ssize(shown->beam)) {
         const int depth = shown->beam[static_cast<std::size_t>(item)].step;
-        ui.state().step = static_cast<int>(shown->prompt) + std::max(depth - 1, 0);
+        const int step = static_cast<int>(shown->prompt) + std::max(depth - 1, 0);
+        ui.state().step = shows_gaps(ui.scene()) ? gap_at(*shown, step) : step;
     }
     ui.playing = false;
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "infer/filler.h"
+#include "infer/gap_filler.h"
 #include "observe/words.h"
 #include "support/utf8.h"
 #include "text/segmenter.h"
@@ -52,15 +53,21 @@ void add_parts(const std::string& text, std::size_t begin, std::size_t end, std:
     }
 }
 
+// The bytes of the mask that begins here; 0 if none does.
+std::size_t mask_at(const std::string& text, std::size_t at, bool sentinels) {
+    const std::string_view rest = std::string_view(text).substr(at);
+    return rest.starts_with(kMaskText) ? std::string_view(kMaskText).size() : sentinels ? sentinel_at(rest).size() : 0;
+}
+
 }  // namespace
 
-std::vector<TextWord> words_in(const std::string& text) {
-    const std::size_t mask_size = std::string_view(kMaskText).size();
+std::vector<TextWord> words_in(const std::string& text, bool sentinels) {
     std::vector<TextWord> words;
     int masks = 0;
     std::size_t begin = 0;
     for (std::size_t at = 0; at <= text.size();) {
-        const bool mask = text.compare(at, mask_size, kMaskText) == 0;
+        const std::size_t mask_size = mask_at(text, at, sentinels);
+        const bool mask = mask_size > 0;
         if (at < text.size() && !mask && !is_space(text[at])) {
             ++at;
             continue;
@@ -94,6 +101,13 @@ bool is_mask(const RecordedToken& token) {
 std::vector<Filling> fillings(const Scene& scene, int mask) {
     std::vector<Filling> found;
     const Exploration* result = result_of(scene);
+    if (result != nullptr && mask >= 0 && mask < std::ssize(result->gaps)) {
+        for (const NextCandidate& candidate : result->gaps[static_cast<std::size_t>(mask)].candidates) {
+            const bool begins_word = candidate.text.starts_with(' ');
+            found.push_back({candidate.text.substr(begins_word ? 1 : 0), begins_word});
+        }
+        return found;
+    }
     if (result == nullptr || mask < 0 || mask >= std::ssize(result->steps)) {
         return found;
     }
@@ -118,8 +132,8 @@ void mask_word(ViewState& state, std::size_t word) {
                                                 [](const TextWord& other) { return other.mask >= 0; }));
 }
 
-void fill_mask(ViewState& state, int mask, const Filling& filling) {
-    for (const TextWord& word : words_in(state.text)) {
+void fill_mask(ViewState& state, int mask, const Filling& filling, bool sentinels) {
+    for (const TextWord& word : words_in(state.text, sentinels)) {
         if (word.mask == mask) {
             std::string before = state.text.substr(0, word.begin);
             while (!filling.begins_word && !before.empty() && is_space(before.back())) {

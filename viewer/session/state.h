@@ -99,8 +99,9 @@ struct ViewState {
     int heads_page = 0;          // of all heads, where they fill several; from 0
     MatrixView matrix = MatrixView::Head;
     bool logarithmic = false;
-    int step = -1;  // of the decoding; -1: the last
+    int step = -1;  // of the decoding; -1: the last. Of a text with gaps, unless by_piece, the gap; -1: the first
     bool show_fallen = false;
+    bool by_piece = false;  // the decoding of a text with gaps is shown piece by piece, as that of other texts
     std::optional<std::int64_t> checkpoint = {};
     std::string block = {};  // the selected block of the model: prefix of its parameters; empty: none
 

@@ -243,6 +243,9 @@ json write_state(const ViewState& state) {
         out["heads_page"] = state.heads_page;
     }
     if (state.numbers != usual.numbers) {
+    if (state.by_piece != usual.by_piece) {
+        out["by_piece"] = state.by_piece;
+    }
         out["numbers"] = state.numbers;
     }
     if (state.rule != usual.rule) {
@@ -314,6 +317,7 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
     state.heads_page = numbers.count("heads_page", state.heads_page, 0);
     state.matrix = reader.choice_of("matrix", kMatrices, state.matrix);
     state.logarithmic = reader.boolean("logarithmic", state.logarithmic);
+    state.by_piece = reader.boolean("by_piece", state.by_piece);
     state.step = numbers.count("step", state.step, -1);
     state.show_fallen = reader.boolean("show_fallen", state.show_fallen);
     state.block = reader.text("block");

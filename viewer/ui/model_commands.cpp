@@ -62,11 +62,9 @@ void mask_chosen(Interface& ui) {
 }
 
 void step_time(Interface& ui, int by) {
-    const auto& shown = ui.session.scene().main.shown;
-    const int steps = shown ? static_cast<int>(shown->steps.size()) : 0;
-    int& step = ui.state().step;
+    const int steps = count_of_steps(ui.session.scene());
     if (steps > 0) {
-        step = std::clamp(shown_step(ui.session.scene()) + by, 0, steps - 1);
+        ui.state().step = std::clamp(chosen_step(ui.session.scene()) + by, 0, steps - 1);
     }
 }
 

@@ -16,6 +16,7 @@
 #include "registry/registry.h"
 #include "support/median.h"
 #include "viewer/draw/theme.h"
+#include "viewer/panels/parts.h"
 #include "viewer/ui/interface.h"
 #include "viewer/ui/script.h"
 
@@ -125,7 +126,7 @@ private:
             return;
         }
         ui_.played = now;
-        const int last = static_cast<int>(shown->steps.size()) - 1;
+        const int last = count_of_steps(session_.scene()) - 1;
         int& step = session_.state().step;
         step = std::min(step + 1, last);
         ui_.playing = step < last;
