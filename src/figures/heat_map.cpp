@@ -18,6 +18,8 @@ constexpr double kLabelGap = 0.5;
 constexpr double kLeastLegend = 18.0;
 constexpr double kLegendHeight = 0.9;
 constexpr double kFaintestCell = 1.0 / 255.0;
+constexpr double kMaskedGap = 1.5;
+constexpr const char* kMasked = "masked";
 
 double largest_of(const SelectedAttention& content, int head) {
     double largest = 0.0;
@@ -49,12 +51,14 @@ public:
         sketch_.text({Role::Title, head_}, ink_.text,
                      {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
         chosen();
+        masked_cells();
         cells();
         sketch_.rect({Role::Frame, head_}, ink_.rule, {left_, top_, right_ - left_, bottom_ - top_, 0.0, 0.1});
         labels();
         const double legend = std::max(kLeastLegend, std::min(right_ - left_, 24.0));
         draw_legend(legend);
-        const double end = std::max({right_, left_ + legend, kMargin + text_width(title) * kTitleSize});
+        const double masked = any_masked_ ? kMaskedGap + kLegendHeight + kLabelGap + text_width(kMasked) * kSmall : 0.0;
+        const double end = std::max({right_, left_ + legend + masked, kMargin + text_width(title) * kTitleSize});
         const double foot = bottom_ + kLabelGap + kLegendHeight + 1.5 * kSmall + kLabelGap;
         const std::vector<std::string> note = wrapped(content_.note, (end - kMargin) / kSmall);
         sketch_.lines_of_text({Role::Note}, ink_.faint, kMargin, foot + kSmall, kSmall, note);
@@ -72,6 +76,29 @@ private:
         for (const std::size_t query : content_.chosen) {
             sketch_.rect({Role::ChosenWord, 0, static_cast<int>(query)}, ink_.chosen,
                          {kMargin, top_ + static_cast<double>(query) * options_.cell, left_ - kMargin, options_.cell});
+        }
+    }
+
+    // Without weight at the end of a query's row.
+    std::size_t masked_of(std::size_t query) const {
+        const RowItem& item = content_.queries[query];
+        const std::size_t keys = content_.keys.size();
+        std::size_t masked = 0;
+        while (content_.causal && masked < keys && content_.keys[keys - 1 - masked].first >= item.first + item.count &&
+               content_.weight(head_, query, keys - 1 - masked) == 0.0F) {
+            ++masked;
+        }
+        return masked;
+    }
+
+    void masked_cells() {
+        for (std::size_t query = 0; query < content_.queries.size(); ++query) {
+            if (const std::size_t masked = masked_of(query); masked > 0) {
+                const double width = options_.cell * static_cast<double>(masked);
+                sketch_.rect({Role::Grid}, ink_.surface,
+                             {right_ - width, top_ + static_cast<double>(query) * options_.cell, width, options_.cell});
+                any_masked_ = true;
+            }
         }
     }
 
@@ -155,6 +182,14 @@ private:
             tick((low + 1.0) / 2.0, fmt::format("{:.2g}", (low + 1.0) / 2.0 * full_));
         }
         tick(1.0, fmt::format("{:.2g}", full_));
+        if (any_masked_) {
+            const Rect swatch{left_ + width + kMaskedGap, y, kLegendHeight, kLegendHeight};
+            sketch_.rect({Role::Legend}, ink_.surface, swatch);
+            sketch_.rect({Role::Legend}, ink_.rule, {swatch.x, y, kLegendHeight, kLegendHeight, 0.0, 0.1});
+            sketch_.text({Role::Legend}, ink_.faint,
+                         {swatch.x + kLegendHeight + kLabelGap, y + 0.5 * kLegendHeight + kBaseline * kSmall, kSmall,
+                          Anchor::Start, false, false, kMasked});
+        }
     }
 
     const SelectedAttention& content_;
@@ -163,6 +198,7 @@ private:
     Sketch sketch_;
     const Ink& ink_;
     double full_ = 1.0;
+    bool any_masked_ = false;
     double left_ = 0.0;
     double top_ = 0.0;
     double right_ = 0.0;

@@ -24,7 +24,7 @@ struct HeatMapOptions {
 };
 
 // Error if the head does not exist. The content's note is at the bottom. Omits cells with the colour of the paper, to
-// keep files of long sentences small.
+// keep files of long sentences small. Masked keys behind a query are grey, unless an edit gave them weight.
 Drawing draw_heat_map(const SelectedAttention& content, int head, const HeatMapOptions& options);
 
 // The position of a value on a scale: 0 to 1; for Diverging, -1 to 1.

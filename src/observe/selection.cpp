@@ -119,6 +119,7 @@ SelectedAttention select_attention(const AttentionRecord& record, const Attentio
     selected.keys = make_row(key_row, selection.rows);
     selected.layer = selection.layer;
     selected.model_heads = static_cast<int>(weights.heads);
+    selected.causal = selection.kind == AttentionKind::DecoderSelf;
     choose(selected, selection);
     selected.weights = join_weights(weights, selected.queries, selected.keys);
     const std::string hidden = left_out(record, selection.rows, key_row, selected.keys);

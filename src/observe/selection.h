@@ -33,6 +33,7 @@ struct SelectedAttention {
     std::vector<std::size_t> chosen;            // query columns, in order; may be empty
     std::vector<std::size_t> chosen_keys = {};  // key columns; at least one of the two is empty
     std::vector<float> weights;                 // [model_heads, queries, keys]
+    bool causal = false;                        // of a decoder's self-attention, whose mask hides later keys
     bool joined = false;                        // some item has more than one piece
     bool renormalised = false;                  // tokens are hidden and the rest rescaled, see renormalise()
 

@@ -42,6 +42,26 @@ std::string notes_of(const Drawing& drawing) {
 
 }  // namespace
 
+TEST_CASE("Keys behind a query are grey where the causal mask hides them", "[heat_map]") {
+    SelectedAttention content = small_content({0.25F, 0, 0, 0, 1, 0});
+    for (std::size_t i = 0; i < 3; ++i) {
+        content.keys[i].first = static_cast<std::int64_t>(i);
+    }
+    content.queries[1].first = 1;
+    const auto masked_in = [&] { return all_of<Rect>(draw_heat_map(content, 1, {}), Role::Grid); };
+    CHECK(masked_in().empty());
+    content.causal = true;
+    const auto masked = masked_in();
+    REQUIRE(masked.size() == 2);  // one for each row, not for the weights of 0 before a query
+    CHECK(masked[0].second.width == Approx(2.0 * masked[1].second.width));
+    CHECK(masked[0].second.x + masked[0].second.width == Approx(masked[1].second.x + masked[1].second.width));
+    test::check_looks([&](const Look& look) { return draw_heat_map(content, 1, {.look = look}); });
+    content.weights[2] = 0.5F;  // without the mask
+    CHECK(masked_in().size() == 1);
+    content.queries[1].count = 2;  // a word that ends behind its key
+    CHECK(masked_in().empty());
+}
+
 TEST_CASE("A heat map's rows are queries, its columns keys", "[heat_map]") {
     const SelectedAttention content = small_content({0.25F, 0, 0.75F, 0, 1, 0});
     const Drawing drawing = draw_heat_map(content, 1, {});
