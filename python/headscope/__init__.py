@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from ._attention import Attention, Head, WordAttention
     from ._conform import Conformance, FailedCase, conform
-    from ._edits import Edit, off, pin, uniform
+    from ._edits import Edit, off, pin, uniform, unmasked
     from ._engine import Engine
     from ._figures import Figure
     from ._importance import HeadImportance, Importance, Saliency
@@ -58,7 +58,7 @@ _PLACES: dict[str, str] = {
     for module, names in {
         "_attention": "Attention Head WordAttention",
         "_conform": "Conformance FailedCase conform",
-        "_edits": "Edit off pin uniform",
+        "_edits": "Edit off pin uniform unmasked",
         "_engine": "Engine",
         "_figures": "Figure",
         "_importance": "HeadImportance Importance Saliency",
@@ -152,4 +152,5 @@ __all__ = [
     "pin",
     "transformer_lens_names",
     "uniform",
+    "unmasked",
 ]

@@ -10,7 +10,7 @@ from ._errors import InvalidError
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of a head: see off(), uniform() and pin()."""
+    """A change of a head: see off(), uniform(), pin() and unmasked()."""
 
     kind: str
     layer: int
@@ -56,6 +56,14 @@ def pin(kind: str, layer: int, head: int, key: int, query: int | None = None) ->
     query: only there, from 0.
     """
     return _edit(kind, layer, head, "pin", query, key)
+
+
+def unmasked(kind: str, layer: int, head: int, query: int | None = None) -> Edit:
+    """Takes the causal mask off a head of a "decoder": it also attends to later tokens of what is read at once.
+
+    Layers and heads count from 1. query: only there, from 0.
+    """
+    return _edit(kind, layer, head, "unmasked", query)
 
 
 def _edit(kind: str, layer: int, head: int, edit: str, query: int | None, key: int | None = None) -> Edit:

@@ -291,7 +291,7 @@ class Model(Asking, Closing):
         return Saliency(result, only_of(result), steps)
 
     def edit(self: Self, *edits: Edit) -> Self:
-        """A view of the model with changed heads: off(), uniform() and pin(). It shares the weights.
+        """A view of the model with changed heads: off(), uniform(), pin() and unmasked(). It shares the weights.
 
         All that a device works for obeys them.
 
@@ -302,7 +302,7 @@ class Model(Asking, Closing):
         """
         for each in edits:
             if not isinstance(each, Edit):
-                raise TypeError(f"edits are made by off(), uniform() and pin(), not {type(each).__name__}")
+                raise TypeError(f"edits are made by off(), uniform(), pin() and unmasked(), not {type(each).__name__}")
         self._check_open()
         view = type(self)(self._opened, self._arguments, self._edits + edits)
         view._is_view = True

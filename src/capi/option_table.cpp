@@ -177,8 +177,8 @@ std::vector<OptionRow> rows_of_library() {
          0,
          {},
          nlohmann::json::array(),
-         "Changes of heads: {\"kind\", \"layer\", \"head\", \"edit\": \"off\", \"uniform\" or \"pin\", \"query\", "
-         "\"key\"}"},
+         "Changes of heads: {\"kind\", \"layer\", \"head\", \"edit\": \"off\", \"uniform\", \"pin\" or \"unmasked\", "
+         "\"query\", \"key\"}"},
         {"candidates", "integer", kAttend | kRun, 1, 64, {}, 10, "Likeliest tokens that are listed for each step"},
         {"pads", "integer", kAttend | kRun | kImportance, 0, 64, {}, 0, "Pads after the source; needs a target"},
         {"neurons", "boolean", kAttend, 0, 0, {}, false, "Also keep queries and keys, for a page"},

@@ -54,8 +54,6 @@ int part_of_edit(const nlohmann::json& edit, const char* key, int least, std::op
 }
 
 AttentionEdit edit_of(const nlohmann::json& edit) {
-    constexpr std::array kEdits{std::pair{"off", EditKind::Off}, std::pair{"uniform", EditKind::Uniform},
-                                std::pair{"pin", EditKind::Pin}};
     constexpr std::array kKeys{"kind", "layer", "head", "edit", "query", "key"};
     if (!edit.is_object()) {
         refuse_edit(edit, "a kind, a layer and a head");
@@ -70,9 +68,9 @@ AttentionEdit edit_of(const nlohmann::json& edit) {
         return value.is_string() ? value.get<std::string>() : std::string();
     };
     const std::string name = text("edit", "off");
-    const auto* const found = std::ranges::find_if(kEdits, [&](const auto& each) { return name == each.first; });
-    if (found == kEdits.end()) {
-        refuse_edit(edit, "off, uniform or pin as \"edit\"");
+    const auto* const found = std::ranges::find_if(kEditNames, [&](const auto& each) { return name == each.first; });
+    if (found == kEditNames.end()) {
+        refuse_edit(edit, "off, uniform, pin or unmasked as \"edit\"");
     }
     AttentionEdit result;
     result.kind = found->second;

@@ -19,10 +19,31 @@ std::int64_t tokens_of(const std::vector<RecordedToken>& row) {
                          [](const RecordedToken& token) { return token.kind != TokenKind::Pad; });
 }
 
+// Whether a row of the edit has weight on a later token. True if the weights were not recorded.
+bool looks_ahead(const AttentionEdit& edit, const AttentionRecord& record) {
+    const auto found = std::ranges::find(record.sites, edit.site, &SiteWeights::site);
+    if (found == record.sites.end()) {
+        return true;
+    }
+    const std::int64_t first = std::max(edit.query, 0);
+    const std::int64_t last = edit.query < 0 ? found->queries - 1 : edit.query;
+    for (std::int64_t query = first; query <= last; ++query) {
+        for (std::int64_t key = query + 1; key < found->keys; ++key) {
+            if (found->at(edit.head - 1, query, key) > 0.0F) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool has_effect(const AttentionEdit& edit, const AttentionRecord& record) {
     const auto queries = static_cast<std::int64_t>(query_tokens(record, edit.site.kind).size());
     if (edit.query >= queries) {
         return false;
+    }
+    if (edit.kind == EditKind::Unmasked) {
+        return looks_ahead(edit, record);
     }
     if (edit.kind != EditKind::Pin) {
         return true;
@@ -42,6 +63,7 @@ std::string describe(const AttentionEdit& edit, Architecture family) {
     switch (edit.kind) {
         case EditKind::Off: text += "off"; break;
         case EditKind::Uniform: text += "uniform"; break;
+        case EditKind::Unmasked: text += "no causal mask"; break;
         case EditKind::Pin: text += fmt::format("looks at token {}", edit.key + 1); break;
     }
     return edit.query < 0 ? text : text + fmt::format(" (from token {})", edit.query + 1);
@@ -53,6 +75,10 @@ std::string describe(const std::vector<AttentionEdit>& edits, Architecture famil
         text += (text.empty() ? "" : "; ") + describe(edit, family);
     }
     return text;
+}
+
+bool reads_ahead(const std::vector<AttentionEdit>& edits) {
+    return std::ranges::any_of(edits, [](const AttentionEdit& edit) { return edit.kind == EditKind::Unmasked; });
 }
 
 std::vector<AttentionEdit> without_effect(const std::vector<AttentionEdit>& edits, const AttentionRecord& record) {

@@ -222,6 +222,15 @@ void check_edits(const ModelConfig& config, const std::vector<AttentionEdit>& ed
         if (edit.kind == EditKind::Pin && edit.key < 0) {
             throw Error("pinning attention needs a token to pin it to");
         }
+        if (edit.kind == EditKind::Unmasked && edit.site.kind != AttentionKind::DecoderSelf) {
+            throw Error(fmt::format("only a decoder's self-attention has a causal mask to take off, not {} attention",
+                                    name_of(edit.site.kind)));
+        }
+        if (edit.kind == EditKind::Unmasked && config.attention.score == AttentionScore::Additive) {
+            throw Error(
+                "the causal mask can be taken off where scores are dot products; this model's \"attention.score\" is "
+                "\"additive\"");
+        }
     }
 }
 

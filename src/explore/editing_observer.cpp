@@ -1,15 +1,21 @@
 #include "explore/editing_observer.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "autograd/functions.h"
 #include "backend/backend.h"
 #include "backend/ops/attention.h"
+#include "backend/ops/elementwise.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
+
+// Beside the rules of EditAttention, which leaves such rows unchanged.
+constexpr std::int32_t kUnmasked = std::numeric_limits<std::int32_t>::min();
 
 void run_rules(Backend& backend, const Tensor& weights, const AttentionMask& mask,
                const std::vector<std::int32_t>& rules) {
@@ -40,6 +46,7 @@ std::int32_t EditingObserver::rule_of(const AttentionEdit& edit, std::int64_t qu
     switch (edit.kind) {
         case EditKind::Off: return EditAttention::kOff;
         case EditKind::Uniform: return EditAttention::kUniform;
+        case EditKind::Unmasked: return kUnmasked;
         case EditKind::Pin: break;
     }
     // Tokens after this one are masked, also when the whole target is read at once.
@@ -69,7 +76,36 @@ std::vector<std::int32_t> EditingObserver::rules_of(const AttentionView& view) c
     return rules;
 }
 
-// Edited rows are constants.
+// Computes the weights of the rows with this rule again.
+void EditingObserver::take_mask_off(Backend& backend, const AttentionView& view,
+                                    const std::vector<std::int32_t>& rules) {
+    const auto is_unmasked = [](std::int32_t rule) { return rule == kUnmasked; };
+    if (std::ranges::none_of(rules, is_unmasked)) {
+        return;
+    }
+    Context ctx{.backend = backend};
+    AttentionMask open = view.mask;
+    open.causal = false;
+    const Var scores = attention_scores(ctx, Var(view.queries), Var(view.keys), {.scale = view.scale});
+    const Var by_distance = view.by_distance.defined() ? Var(view.by_distance) : Var();
+    const Tensor weights = masked_softmax(ctx, scores, open, by_distance).value();
+    const std::int64_t queries = view.weights.dim(2);
+    for (std::int64_t head = 0; head < view.weights.dim(1); ++head) {
+        const auto first = rules.begin() + head * queries;
+        for (auto row = first; row != first + queries;) {
+            const auto from = std::find_if(row, first + queries, is_unmasked);
+            row = std::find_if_not(from, first + queries, is_unmasked);
+            if (from != row) {
+                const auto rows_of = [&](const Tensor& all) {
+                    return all.narrow(1, head, 1).narrow(2, from - first, row - from);
+                };
+                backend.run(Copy{.x = rows_of(weights), .out = rows_of(view.weights)});
+            }
+        }
+    }
+}
+
+// Edited rows are constants, but for unmasked ones, which are a softmax still.
 void EditingObserver::observe_gradient(Backend& backend, const AttentionView& view, const Tensor& gradient) {
     if (next_ != nullptr && next_->wants(view.site)) {
         next_->observe_gradient(backend, view, gradient);
@@ -77,7 +113,8 @@ void EditingObserver::observe_gradient(Backend& backend, const AttentionView& vi
     if (edits_site(view.site)) {
         std::vector<std::int32_t> rules = rules_of(view);
         std::ranges::replace_if(
-            rules, [](std::int32_t rule) { return rule != EditAttention::kKeep; }, EditAttention::kOff);
+            rules, [](std::int32_t rule) { return rule != EditAttention::kKeep && rule != kUnmasked; },
+            EditAttention::kOff);
         run_rules(backend, gradient, {}, rules);
     }
 }
@@ -87,7 +124,9 @@ Tensor EditingObserver::observe(Backend& backend, const AttentionView& view) {
     const std::int64_t heads = view.weights.dim(1);
     const std::int64_t queries = view.weights.dim(2);
     if (edits_site(view.site)) {
-        run_rules(backend, view.weights, view.mask, rules_of(view));
+        const std::vector<std::int32_t> rules = rules_of(view);
+        take_mask_off(backend, view, rules);
+        run_rules(backend, view.weights, view.mask, rules);
     }
     if (!off_heads_.empty() && off_site_ == view.site) {
         HEADSCOPE_CHECK(static_cast<std::int64_t>(off_heads_.size()) == batch, "one head off per sentence");

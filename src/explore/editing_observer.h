@@ -27,6 +27,7 @@ public:
 private:
     bool edits_site(const AttentionSite& site) const;
     std::vector<std::int32_t> rules_of(const AttentionView& view) const;
+    static void take_mask_off(Backend& backend, const AttentionView& view, const std::vector<std::int32_t>& rules);
     std::int32_t rule_of(const AttentionEdit& edit, std::int64_t query) const;
 
     std::vector<AttentionEdit> edits_;

@@ -1,10 +1,12 @@
 // Requests to the explorer and their results: plain data on the host, used by the viewer, exports and tests.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "infer/decoding_choices.h"
@@ -20,7 +22,11 @@ enum class EditKind : std::uint8_t {
     Off,      // all weights 0, so the head's output is 0
     Uniform,  // equal weight on every unmasked key
     Pin,      // all of the weight on one key
+    Unmasked  // of a decoder's self-attention: the softmax without the causal mask, so that later keys get weight
+              // where several tokens are read at once
 };
+inline constexpr std::array<std::pair<const char*, EditKind>, 4> kEditNames{
+    {{"off", EditKind::Off}, {"uniform", EditKind::Uniform}, {"pin", EditKind::Pin}, {"unmasked", EditKind::Unmasked}}};
 struct AttentionEdit {
     AttentionSite site;
     int head = 1;  // from 1

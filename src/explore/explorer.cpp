@@ -137,8 +137,10 @@ Exploration Explorer::read_found(CheckedRequest request, const std::vector<std::
     Exploration result = read(request, {});
     if (result.problem.empty()) {
         result.beam = found.beam;
-        result.log_probability = found.log_probability;
-        result.score = found.score;
+        if (!reads_ahead(request.edits)) {
+            result.log_probability = found.log_probability;
+            result.score = found.score;
+        }
         result.end = found.end;
         result.seconds = found.seconds;
         result.seconds_to_first = found.seconds_to_first;
@@ -211,9 +213,9 @@ Exploration Explorer::read(const CheckedRequest& request, const Progress& progre
     const auto length = static_cast<std::int64_t>(result.steps.size() - std::min(result.prompt, predictions.given));
     result.score = result.log_probability / length_penalty(std::max<std::int64_t>(length, 1), request.search);
     result.translation = written(request, result.steps);
+    result.gaps = explored_gaps(tokenizer, request.sentinels, result.steps);
     result.end = target.ended ? EndReason::EndOfSentence : EndReason::Limit;
     result.seconds = result.seconds_to_first = std::chrono::duration<double>(Clock::now() - start).count();
-    result.gaps = explored_gaps(tokenizer, request.sentinels, result.steps);
     return result;
 }
 

@@ -77,7 +77,8 @@ private:
         }
         const DeviceBatch batch = request_.rows(count);
         const Var hidden = translates_ != nullptr
-                               ? translates_->decode(ctx_, {.ids = batch.target.ids}, {memory, batch.source.lengths})
+                               ? translates_->decode(ctx_, {.ids = batch.target.ids, .lengths = batch.target.lengths},
+                                                     {memory, batch.source.lengths})
                                : model_.states(ctx_, batch);  // [count, ..]
         const Tensor all = backend_.empty({count}, backend_.full_dtype());
         for (std::int64_t i = 0; i < count; ++i) {

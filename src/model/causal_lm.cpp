@@ -14,7 +14,8 @@ CausalLm::CausalLm(const ModelConfig& config, const Scope& model, const Embeddin
 }
 
 Var CausalLm::states(Context& ctx, const DeviceBatch& batch) const {
-    return stack_(ctx, batch.target, {.causal = true, .key_ranges = batch.target.ranges});
+    const Tensor lengths = ctx.observer != nullptr ? batch.target.lengths : Tensor();  // it may take the mask off
+    return stack_(ctx, batch.target, {.key_lengths = lengths, .causal = true, .key_ranges = batch.target.ranges});
 }
 
 Cache CausalLm::start(Context& ctx, const DeviceBatch& batch) const {

@@ -46,8 +46,9 @@ Var EncoderDecoder::encode(Context& ctx, const DeviceTokens& source) const {
 }
 
 Var EncoderDecoder::decode(Context& ctx, const DeviceTokens& target, const Memory& memory) const {
-    // No token attends to later ones, so none attends to pads, which come last.
-    return decoder_(ctx, target, {.causal = true}, memory);
+    // No token attends to later ones, so none attends to pads, which come last, unless an observer edits the mask.
+    const Tensor lengths = ctx.observer != nullptr ? target.lengths : Tensor();
+    return decoder_(ctx, target, {.key_lengths = lengths, .causal = true}, memory);
 }
 
 Var EncoderDecoder::states(Context& ctx, const DeviceBatch& batch) const {

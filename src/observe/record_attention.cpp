@@ -148,7 +148,7 @@ Var read_target(Context& ctx, const Model& model, const RecordedText& target, co
     const std::vector<std::int32_t> ids = target_in_ids(model.config(), target);
     const Tensor in = upload_padded(ctx.backend, model.config(), ids, 0);
     if (const auto* translates = dynamic_cast<const EncoderDecoder*>(&model)) {
-        return translates->decode(ctx, {.ids = in}, memory);
+        return translates->decode(ctx, {.ids = in, .lengths = upload_length(ctx.backend, ids.size())}, memory);
     }
     return model.states(ctx, {.sentences = 1,
                               .target = {.ids = in,

@@ -110,6 +110,36 @@ TEST_CASE("Edits of missing tokens have no effect", "[explore]") {
     check_same(plain, tiny.explorer.explore(given));
 }
 
+TEST_CASE("A decoder without its causal mask reads ahead in a given translation", "[explore]") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    INFO(device);
+    const TinyExplorer tiny(device);
+    ExploreRequest request = tiny_request();
+    const AttentionEdit edit{.site = {AttentionKind::DecoderSelf, 0}, .head = 3, .kind = EditKind::Unmasked};
+    const Exploration plain = tiny.explorer.explore(request);
+    request.edits = {edit};
+    const Exploration searched = tiny.explorer.explore(request);  // token by token: there is nothing to see yet
+    check_same(plain, searched);
+    CHECK(searched.without_effect == request.edits);
+
+    const Exploration given = tiny.explorer.explore(with_target(request, plain));
+    REQUIRE(given.problem.empty());
+    CHECK(given.without_effect.empty());
+    const SiteWeights& weights = find_site(given.record, AttentionKind::DecoderSelf, 1);
+    for (std::int64_t query = 0; query < weights.queries; ++query) {
+        double sum = 0.0;
+        for (std::int64_t key = 0; key < weights.keys; ++key) {
+            sum += static_cast<double>(weights.at(2, query, key));  // none on the pads behind
+            CHECK(weights.at(2, query, key) > 0.0F);
+            CHECK((weights.at(1, query, key) == 0.0F) == (key > query));
+        }
+        CHECK(sum == Approx(1.0).margin(1e-5));
+    }
+    CHECK(std::abs(given.log_probability - plain.log_probability) > 1e-4);
+    const Importance importance = tiny.explorer.importance(with_target(request, plain));
+    CHECK(importance.log_probability == Approx(given.log_probability).margin(1e-4));
+}
+
 TEST_CASE("A later edit of the same row wins", "[explore]") {
     const TinyExplorer tiny;
     ExploreRequest request = tiny_request();
@@ -261,6 +291,8 @@ TEST_CASE("Invalid requests are reported", "[explore]") {
                Contains("layer of cross attention must be between 1 and 2, got 3"));
     CHECK_THAT(problem([](R& r) { r.edits = {{.site = {}, .head = 5}}; }),
                Contains("head must be between 1 and 4, got 5"));
+    CHECK_THAT(problem([](R& r) { r.edits = {{.site = {}, .head = 1, .kind = EditKind::Unmasked}}; }),
+               Contains("only a decoder's self-attention has a causal mask to take off, not encoder"));
     CHECK_THAT(problem([](R& r) { r.edits = {{.site = {}, .head = 1, .kind = EditKind::Pin}}; }),
                Contains("pinning attention"));
     // Text of other scripts is text.

@@ -166,6 +166,54 @@ TEST_CASE("edits change a language model while it searches, reads and fills in",
     CHECK(filled.without_effect[0].head == 2);
 }
 
+TEST_CASE("without its causal mask a head sees the words that it is to predict", "[language]") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    CAPTURE(device);
+    const TinyExplorer tiny = tiny_language(Architecture::CausalLm, device);
+    ExploreRequest request = prompt();
+    request.target = " sees a cat";
+    const Exploration masked = tiny.explorer.explore(request);
+    const AttentionSite last{kCausal, 1};
+    request.edits = {{.site = last, .head = 2, .kind = EditKind::Unmasked}};
+    const Exploration open = tiny.explorer.explore(request);
+    REQUIRE(open.problem.empty());
+    CHECK(open.record.edited == "Layer 2, head 2: no causal mask");
+    CHECK(open.without_effect.empty());
+    const SiteWeights& before = find_site(masked.record, kCausal, 2);
+    const SiteWeights& after = find_site(open.record, kCausal, 2);
+    const NeuronView view = tiny.explorer.neuron(request, last, 2);
+    CHECK(view.edited);
+    for (std::int64_t query = 0; query < after.queries; ++query) {
+        double sum = 0.0;
+        for (std::int64_t key = 0; key < after.keys; ++key) {
+            sum += exponential_of(view, query, key);
+        }
+        for (std::int64_t key = 0; key < after.keys; ++key) {
+            CHECK(after.at(1, query, key) == Approx(exponential_of(view, query, key) / sum).margin(1e-5));
+            CHECK((before.at(1, query, key) == 0.0F) == (key > query));
+            CHECK(after.at(0, query, key) == before.at(0, query, key));  // another head
+        }
+    }
+    for (std::size_t step = 0; step + 1 < open.steps.size(); ++step) {  // behind the last there is nothing to see
+        CHECK(open.steps[step].log_probability != masked.steps[step].log_probability);
+    }
+    CHECK(std::abs(open.log_probability - masked.log_probability) > 1e-4);
+
+    request.edits[0].query = 3;
+    const Exploration one = tiny.explorer.explore(request);
+    CHECK(find_site(one.record, kCausal, 2).at(1, 3, 4) == after.at(1, 3, 4));
+    CHECK(find_site(one.record, kCausal, 2).at(1, 2, 3) == 0.0F);
+
+    // What a search wrote is read at once, too.
+    ExploreRequest searched = prompt();
+    searched.edits = {{.site = last, .head = 2, .kind = EditKind::Unmasked}};
+    const Exploration written = tiny.explorer.explore(searched);
+    CHECK(find_site(written.record, kCausal, 2).at(1, 0, 1) > 0.0F);
+    CHECK(written.log_probability ==
+          Approx(tiny.explorer.explore(with_target(searched, written)).log_probability).margin(1e-4));
+    check_importance(tiny, request);
+}
+
 TEST_CASE("an edit finds its token in a prompt that is read in chunks", "[language]") {
     ModelConfig config = tiny_language_config(Architecture::CausalLm);
     config.max_length = 600;

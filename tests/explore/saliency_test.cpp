@@ -241,6 +241,10 @@ TEST_CASE("gradients with edited heads agree with central differences in every m
                 model.request.edits.push_back({.site = {kind, 0}, .head = last, .kind = EditKind::Uniform});
                 model.request.edits.push_back({.site = {kind, 0}, .kind = EditKind::Pin, .query = 2, .key = 1});
                 model.request.edits.push_back({.site = {kind, layers_of(named.config, kind) - 1}, .head = last});
+                if (kind == AttentionKind::DecoderSelf && named.config.attention.score != AttentionScore::Additive) {
+                    model.request.edits.push_back(
+                        {.site = {kind, layers_of(named.config, kind) - 1}, .kind = EditKind::Unmasked});
+                }
             }
             const Saliency found = model.measure();
             if (!model.request.edits.empty()) {

@@ -84,6 +84,8 @@ TEST_CASE("Edits are described in words", "[edits]") {
           "Encoder layer 1, head 1: uniform");
     CHECK(describe({.site = {AttentionKind::DecoderSelf, 4}, .head = 8, .kind = EditKind::Pin, .query = 1, .key = 0}) ==
           "Decoder layer 5, head 8: looks at token 1 (from token 2)");
+    CHECK(describe({.site = {AttentionKind::DecoderSelf, 0}, .head = 2, .kind = EditKind::Unmasked},
+                   Architecture::CausalLm) == "Layer 1, head 2: no causal mask");
 }
 
 TEST_CASE("An edit replaces the one of the same head and row", "[edits]") {

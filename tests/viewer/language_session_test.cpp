@@ -8,6 +8,7 @@
 #include "tests/viewer/language_model.h"
 #include "viewer/panels/panel_drawing.h"
 #include "viewer/panels/parts.h"
+#include "viewer/session/fits.h"
 #include "viewer/session/masking.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/text_notes.h"
@@ -146,6 +147,30 @@ TEST_CASE("A gap of a span model has candidates, and one is put in", "[session][
     settle(session);
     CHECK(result_of(session).gaps.size() == 2);
     CHECK(errors_of(session).empty());
+}
+
+TEST_CASE("Without its mask a head sees what the continuation says", "[session][family]") {
+    const TemporaryFolder folder;
+    Session session(on_cpu(write_language_model(folder, "causal", Architecture::CausalLm),
+                           sentence("the small dog sees", PanelId::Surgery)),
+                    [] {});
+    settle(session);
+    CHECK(no_causal_mask(session.scene()).empty());
+    Scene translator = session.scene();
+    translator.main.model->config.architecture = Architecture::EncoderDecoder;
+    translator.main.model->config.encoder_layers = 2;
+    CHECK_THAT(no_causal_mask(translator), Contains("Only a decoder's self-attention"));
+    session.state().target = " the big cat";
+    settle(session);
+    const double before = result_of(session).log_probability;
+    session.state().edits = {{.site = {AttentionKind::DecoderSelf, 1}, .head = 3, .kind = EditKind::Unmasked}};
+    settle(session);
+    CHECK(find_site(result_of(session).record, AttentionKind::DecoderSelf, 2).at(2, 0, 1) > 0.0F);
+    CHECK(result_of(session).log_probability != before);
+    CHECK(session.scene().main.original->log_probability == before);
+    CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Surgery, {})),
+               Contains("The log probability changed by") && !Contains("no effect"));
+    CHECK(numbers(session, PanelId::Surgery).at("edits").at(0).at("edit") == "unmasked");
 }
 
 TEST_CASE("Models of different families are not compared", "[session][family]") {

@@ -34,7 +34,7 @@ std::string random_text(Random& random) {
 AttentionEdit random_edit(Random& random) {
     return {.site = {static_cast<AttentionKind>(below(random, 3)), below(random, 6)},
             .head = 1 + below(random, 16),
-            .kind = static_cast<EditKind>(below(random, 3)),
+            .kind = static_cast<EditKind>(below(random, 4)),
             .query = below(random, 40) - 1,
             .key = below(random, 40) - 1};
 }

@@ -1,5 +1,7 @@
 #include "viewer/panels/numbers.h"
 
+#include <algorithm>
+
 #include "model/family.h"
 #include "observe/record_json.h"
 #include "viewer/panels/parts.h"
@@ -11,12 +13,7 @@ namespace {
 using nlohmann::json;
 
 const char* name_of(EditKind edit) {
-    switch (edit) {
-        case EditKind::Off: return "off";
-        case EditKind::Uniform: return "uniform";
-        case EditKind::Pin: return "pin";
-    }
-    return "";
+    return std::ranges::find(kEditNames, edit, &decltype(kEditNames)::value_type::second)->first;
 }
 
 // Each output token with its alternatives.

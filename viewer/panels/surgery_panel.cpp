@@ -12,6 +12,7 @@
 #include "viewer/panels/numbers.h"
 #include "viewer/panels/parts.h"
 #include "viewer/session/edits.h"
+#include "viewer/session/fits.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/shown.h"
 
@@ -44,9 +45,11 @@ std::vector<Drawing> draw_edited(const Scene& scene, const PanelOptions& options
     }
     std::vector<Drawing> parts{translation_strip("With the edits", *side.shown, options)};
     for (const AttentionEdit& edit : side.shown->without_effect) {
-        parts.push_back(draw_remark(
-            describe(edit, family_of(scene)) + ": no effect, because this sentence has no such token or it is masked.",
-            options));
+        const char* why = edit.kind == EditKind::Unmasked && !side.shown->forced
+                              ? "no effect, because the model wrote one token after the other: edit what it wrote, and "
+                                "it reads all of it at once."
+                              : "no effect, because this sentence has no such token or it is masked.";
+        parts.push_back(draw_remark(fmt::format("{}: {}", describe(edit, family_of(scene)), why), options));
     }
     if (original_answered(scene) && side.original->finished && side.shown->finished) {
         parts.push_back(draw_remark(verdict(*side.original, *side.shown, noun_of(scene)), options));
@@ -149,6 +152,12 @@ void edit_buttons(Controls& ui) {
                   "The chosen word attends only to the other chosen word (choose both in the matrix)",
                   pinnable(ui.scene()))) {
         put_edit(state, pinned(ui.scene()));
+    }
+    if (no_causal_mask(ui.scene()).empty() &&
+        ui.button("edit.unmask", "Take the mask off",
+                  fmt::format("The head also attends to later words, where the {} is read at once (T)",
+                              noun_of(ui.scene())))) {
+        put_edit(state, {.site = site, .head = head, .kind = EditKind::Unmasked});
     }
 }
 

@@ -35,6 +35,18 @@ std::string no_lines(const Scene& scene) {
                                 : no_attention(scene);
 }
 
+std::string no_causal_mask(const Scene& scene) {
+    const std::string why = no_attention(scene);
+    if (!why.empty() || !scene.main.model.has_value()) {
+        return why;
+    }
+    const bool causal = shown_kind(scene) == AttentionKind::DecoderSelf;
+    const bool products = scene.main.model->config.attention.score != AttentionScore::Additive;
+    return !causal     ? "Only a decoder's self-attention has a causal mask."
+           : !products ? "The causal mask can be taken off where scores are dot products."
+                       : "";
+}
+
 std::string no_replies(const Scene& scene) {
     return !scene.main.model.has_value() || traits(family_of(scene)).continues_text
                ? ""

@@ -18,6 +18,8 @@ std::string no_words(const Scene& scene);
 std::string no_writing(const Scene& scene);
 // The same for lines between words, and what leads to them.
 std::string no_lines(const Scene& scene);
+// The same for the causal mask of the attention shown, which can be taken off.
+std::string no_causal_mask(const Scene& scene);
 // The same for replies to messages, and for a model of that kind that was not trained to answer.
 std::string no_replies(const Scene& scene);
 std::string no_chat(const Scene& scene);

@@ -34,8 +34,6 @@ constexpr NameTable<AttentionKind, 3> kKinds{{{"encoder", AttentionKind::Encoder
                                               {"cross", AttentionKind::Cross}}};
 constexpr NameTable<Direction, 2> kDirections{{{"from", Direction::From}, {"to", Direction::To}}};
 constexpr NameTable<Palette, 2> kPalettes{{{"paper", Palette::Paper}, {"okabe-ito", Palette::OkabeIto}}};
-constexpr NameTable<EditKind, 3> kEdits{
-    {{"off", EditKind::Off}, {"uniform", EditKind::Uniform}, {"pin", EditKind::Pin}}};
 constexpr NameTable<MatrixView, 4> kMatrices{{{"head", MatrixView::Head},
                                               {"head mean", MatrixView::HeadMean},
                                               {"layer mean", MatrixView::LayerMean},
@@ -144,8 +142,8 @@ private:
 };
 
 json write_edit(const AttentionEdit& edit) {
-    return {{"kind", name_of(edit.site.kind)},    {"layer", edit.site.layer + 1}, {"head", edit.head},
-            {"edit", name_in(kEdits, edit.kind)}, {"query", edit.query},          {"key", edit.key}};
+    return {{"kind", name_of(edit.site.kind)},        {"layer", edit.site.layer + 1}, {"head", edit.head},
+            {"edit", name_in(kEditNames, edit.kind)}, {"query", edit.query},          {"key", edit.key}};
 }
 
 AttentionEdit read_edit(const json& object, const std::string& file, std::vector<std::string>& notes) {
@@ -155,7 +153,7 @@ AttentionEdit read_edit(const json& object, const std::string& file, std::vector
     edit.site.kind = reader.choice_of("kind", kKinds, edit.site.kind);
     edit.site.layer = numbers.count("layer", 1, 1) - 1;
     edit.head = numbers.count("head", 1, 1);
-    edit.kind = reader.choice_of("edit", kEdits, edit.kind);
+    edit.kind = reader.choice_of("edit", kEditNames, edit.kind);
     edit.query = numbers.count("query", -1, -1);
     edit.key = numbers.count("key", -1, -1);
     reader.finish();
@@ -243,10 +241,10 @@ json write_state(const ViewState& state) {
         out["heads_page"] = state.heads_page;
     }
     if (state.numbers != usual.numbers) {
+        out["numbers"] = state.numbers;
+    }
     if (state.by_piece != usual.by_piece) {
         out["by_piece"] = state.by_piece;
-    }
-        out["numbers"] = state.numbers;
     }
     if (state.rule != usual.rule) {
         out["rule"] = labels_of(state.rule).name;
@@ -317,9 +315,9 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
     state.heads_page = numbers.count("heads_page", state.heads_page, 0);
     state.matrix = reader.choice_of("matrix", kMatrices, state.matrix);
     state.logarithmic = reader.boolean("logarithmic", state.logarithmic);
-    state.by_piece = reader.boolean("by_piece", state.by_piece);
     state.step = numbers.count("step", state.step, -1);
     state.show_fallen = reader.boolean("show_fallen", state.show_fallen);
+    state.by_piece = reader.boolean("by_piece", state.by_piece);
     state.block = reader.text("block");
     reader.finish();
     return state;

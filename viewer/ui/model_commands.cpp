@@ -80,7 +80,7 @@ void edit_head(Interface& ui, EditKind kind) {
         ui.session.notify("Choose two words first: click a cell of the matrix.");
     } else if (kind == EditKind::Pin) {
         put_edit(ui.state(), pinned(scene));
-    } else if (kind == EditKind::Uniform) {
+    } else if (kind != EditKind::Off) {
         put_edit(ui.state(), {.site = shown_site(scene), .head = first_head(scene), .kind = kind});
     } else {
         switch_head(ui.state(), shown_site(scene), first_head(scene));
@@ -139,6 +139,9 @@ void add_surgery_commands(Interface& ui) {
     add("edit.off", "Switch the first chosen head off or on", "X", [at] { edit_head(*at, EditKind::Off); });
     add("edit.uniform", "Make the first chosen head uniform", "U", [at] { edit_head(*at, EditKind::Uniform); });
     add("edit.pin", "Pin the chosen word to the other one", "N", [at] { edit_head(*at, EditKind::Pin); });
+    add("edit.unmask", "Take the causal mask off the first chosen head", "T", [at] {
+        edit_head(*at, EditKind::Unmasked);
+    }).why_not = [at] { return no_causal_mask(at->session.scene()); };
     add("importance", "Measure every head's importance for this sentence", "I", [at] {
         at->state().panel = PanelId::Surgery;
         at->session.measure_importance();
