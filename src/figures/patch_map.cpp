@@ -17,6 +17,7 @@ constexpr double kPatchMapMargin = 1.0;
 constexpr double kPatchMapLabel = 1.6;  // height of a tile's label
 constexpr int kMostCells = 56;          // of a tile's side
 constexpr int kMostCellsOfMap = 60'000;
+constexpr double kMostGrowth = 1.1;  // of a tile, for sharp edges of its cells
 constexpr double kReach = 0.2;       // of a cell's side
 constexpr double kStrongest = 0.85;  // of the colour over the picture
 constexpr Colour kHeat{0xe8, 0x59, 0x0c};
@@ -32,7 +33,8 @@ public:
         while (coarse > map.side && coarse * coarse > most) {
             coarse -= map.side;
         }
-        width_ = finest * snapped(map.tile / finest);
+        const double sharp = finest * snapped(map.tile / finest);
+        width_ = sharp <= kMostGrowth * map.tile ? sharp : map.tile;
         whole_ = resized(map.picture, finest, finest);
         small_ = resized(map.picture, coarse, coarse);
         for (const PatchWeights& tile : map.tiles) {
@@ -137,7 +139,13 @@ private:
                 column = end;
             }
         }
-        sketch_.rect({Role::Frame}, ink_.rule, {x, y, width_, width_, 0.0, 0.1});
+        Mark frame{Role::Frame};
+        if (tile != nullptr) {
+            frame.head = tile->head;
+            frame.layer = tile->layer;
+            frame.tip = tile->tip;
+        }
+        sketch_.rect(std::move(frame), ink_.rule, {x, y, width_, width_, 0.0, 0.1});
         if (map_.looks_from) {
             const double patch = width_ / map_.side;
             sketch_.rect({Role::Frame}, ink_.accent,

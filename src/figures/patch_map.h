@@ -17,6 +17,7 @@ struct PatchWeights {
     int head = 0;                     // from 1; 0: of several
     int query = -1;                   // the word's column; -1: of no word
     int layer = 0;                    // from 1; 0: the title says it
+    std::string tip = {};             // of the whole tile
 };
 
 struct PatchMap {
@@ -36,7 +37,8 @@ constexpr double kPatchMapGap = 1.2;  // between tiles, in text sizes
 
 // The picture, and for each tile the picture in grey with the weights on it as colours, of one scale: its end is the
 // greatest weight of all tiles. Of a patch of the picture (Role::Block) and of a tile (Role::Cell) the mark has the key
-// column; that of the picture also as its item, that of a tile also its head, layer and query.
+// column; that of the picture also as its item, that of a tile also its head, layer and query. A tile's frame has
+// its head, layer and tooltip.
 Drawing draw_patch_map(const PatchMap& map, const Look& look);
 
 }  // namespace headscope

@@ -98,7 +98,8 @@ PatchMap map_attention(const SelectedAttention& selected, AttentionKind kind, co
                                  .query = static_cast<int>(query)});
         }
         map.title = fmt::format("What each word looks at, {}", layer);
-        map.note = fmt::format("The mean of {} heads.", selected.heads.size());
+        map.note = selected.heads.size() == 1 ? fmt::format("Head {}.", selected.heads.front())
+                                              : fmt::format("The mean of {} heads.", selected.heads.size());
     } else {
         const std::vector<std::size_t> queries = chosen_or_all_of(selected.chosen, selected.queries.size());
         for (const int head : selected.heads) {
@@ -140,7 +141,8 @@ PatchMap map_heads(const AttentionRecord& record, const std::vector<HeadTile>& t
              .weights =
                  weights_of(selected, {tile.head}, chosen_or_all_of(selected.chosen, selected.queries.size()), before),
              .head = tile.head,
-             .layer = selection.layer});
+             .layer = selection.layer,
+             .tip = tile.tip});
     }
     const SelectedAttention& any = layers.begin()->second;
     map.columns = any.model_heads;

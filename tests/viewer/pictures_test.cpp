@@ -110,6 +110,9 @@ TEST_CASE("Each word of a caption has a copy of the picture, and a chosen word o
     settle(stage.session);
     const std::string texts = stage.texts(PanelId::Figure);
     CHECK_THAT(texts, Contains("What each word looks at, cross layer 2") && Contains("The mean of 4 heads."));
+    stage.state().heads = {3};
+    CHECK_THAT(stage.texts(PanelId::Figure), Contains("Head 3."));
+    stage.state().heads.clear();
     const SelectedAttention words = panel_contents(stage.scene(), PanelId::Figure).front();
     REQUIRE(words.queries.size() > 1);
     CHECK(marks_of(stage.drawing(PanelId::Figure), Role::Cell, 0).back().query == std::ssize(words.queries) - 1);
@@ -194,6 +197,7 @@ TEST_CASE("All heads are small copies of the picture, and the matrix has one bes
         stage.state().matrix = MatrixView::Rollout;
         settle(stage.session);
         CHECK_THAT(stage.texts(PanelId::Matrix), Contains("on average") || Contains("class token looks at"));
+        CHECK_THAT(stage.texts(PanelId::Matrix), Contains("\nattention rollout\n"));
         stage.state().kind = AttentionKind::Cross;
         stage.drawing(PanelId::Heads);
         stage.drawing(PanelId::Matrix);
@@ -201,8 +205,8 @@ TEST_CASE("All heads are small copies of the picture, and the matrix has one bes
     }
 }
 
-TEST_CASE("A narrow panel has the copies below one another", "[pictures]") {
-    PictureStage stage(true);
+TEST_CASE("A narrow panel has smaller copies, below one another", "[pictures]") {
+    PictureStage stage(false);
     const Drawing wide = stage.drawing(PanelId::Figure, 900.0);
     const Drawing narrow = stage.drawing(PanelId::Figure, 330.0);
     CHECK(narrow.width < wide.width);

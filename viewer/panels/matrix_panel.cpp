@@ -45,7 +45,13 @@ Drawing draw_map(const Scene& scene, const AttentionRecord& record, int item, co
 Drawing draw_row_on_picture(const Scene& scene, const AttentionRecord& record, const PanelOptions& options) {
     SelectedAttention content = select_attention(record, word_selection_of(scene, record));
     content.heads.resize(1);
-    return draw_selected(scene, scene.main, content, shown_kind(scene), options);
+    PatchMap map = map_of(scene.main, content, shown_kind(scene), options);
+    if (!record.derived.empty() && map.tiles.size() == 1) {
+        map.tiles.front().label = record.derived;
+    } else if (!record.derived.empty()) {
+        map.note = record.derived;
+    }
+    return draw_map_of_patches(map, options);
 }
 
 // A mean or rollout is no head's attention, so the unchanged head is drawn next to it.
@@ -59,7 +65,13 @@ Drawing draw_matrix(const Scene& scene, const PanelOptions& options, RecordParts
     const double gap = 2.0 * options.text_size;
     std::vector<Drawing> parts{side_by_side(std::move(maps), gap, options.ink)};
     if (shows_patches(scene)) {
-        parts.push_back(draw_row_on_picture(scene, matrix_record(scene, record), options));
+        Drawing row = draw_row_on_picture(scene, matrix_record(scene, record), options);
+        constexpr double kMostShrunk = 1.25;  // by the window
+        if (parts.front().width + gap + row.width <= kMostShrunk * options.width) {
+            parts = {side_by_side({std::move(parts.front()), std::move(row)}, gap, options.ink)};
+        } else {
+            parts.push_back(std::move(row));
+        }
     }
     if (!computed) {
         parts.push_back(draw_neuron(scene, options));

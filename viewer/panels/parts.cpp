@@ -113,7 +113,10 @@ Drawing draw_selected(const Scene& scene, const Side& side, const SelectedAttent
 PatchMap map_of(const Side& side, const SelectedAttention& selected, AttentionKind kind, const PanelOptions& options) {
     PatchMap map = map_attention(selected, kind, side.model->config, *side.shown->picture);
     const double room = options.width / options.text_size - 2.0 + kPatchMapGap;
-    map.columns = std::max(static_cast<int>(room / (map.tile + kPatchMapGap)), 2);
+    constexpr int kLeastColumns = 3;  // in a narrow panel the copies are smaller
+    constexpr double kLeastTile = 5.0;
+    map.columns = std::max(static_cast<int>(room / (map.tile + kPatchMapGap)), kLeastColumns);
+    map.tile = std::clamp(room / map.columns - kPatchMapGap, kLeastTile, map.tile);
     return map;
 }
 
