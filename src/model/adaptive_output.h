@@ -21,6 +21,14 @@ public:
     // hidden [batch, length, d_model]; result [batch, length, vocabulary]: its softmax has the exact probability of
     // every word. All clusters are evaluated. Records no tape.
     Var logits(Context& ctx, const Var& hidden) const;
+    // The most words that likeliest() can rank.
+    std::int64_t most_ranked() const;
+    // What LogSoftmaxTopK finds in logits(), but for rounding: log-probabilities and tokens I32 [rows, k], k at most
+    // most_ranked(). No word is likelier than its cluster, so a row evaluates a cluster only if that is likelier than
+    // the k-th best word found so far. Returns how many rows evaluated a cluster, of all clusters together. Reads from
+    // the device and writes to it: not for Backend::replay(). Records no tape.
+    std::int64_t likeliest(Context& ctx, const Var& hidden, const Tensor& log_probabilities,
+                           const Tensor& tokens) const;
     // A cluster is evaluated for its targets only. The loss of a target in a cluster is the sum of both, each smoothed
     // over its own classes.
     // `targets` is Batch::adaptive.
@@ -32,6 +40,9 @@ private:
         Var project;  // [width, d_model]
         Var weight;   // [ids, width]
     };
+
+    // hidden [batch, length, d_model]; result [batch, length, ids].
+    Var cluster_logits(Context& ctx, const Cluster& cluster, const Var& hidden) const;
 
     std::int64_t vocabulary_;
     float scale_;

@@ -6,6 +6,8 @@
 #include "backend/ops/search.h"
 #include "data/batch.h"
 #include "model/family.h"
+#include "model/projection.h"
+#include "model/residual.h"
 #include "model/stack.h"
 #include "support/check.h"
 
@@ -56,19 +58,28 @@ void Generator::step_top_k(Context& ctx, Cache& cache, const Tensor& ids, const 
                            const Tensor& tokens, const Tensor& kept) const {
     HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
     cache.make_room(ctx.backend, 1);
+    const bool by_clusters =
+        !kept.defined() && ctx.hooks == nullptr && projection().ranks_clusters(ctx.backend, tokens.dim(1));
     const auto run = [&] {
         const Var hidden = writer().append(ctx, cache, ids);
+        if (by_clusters) {
+            set_label(ctx, "projection", "");
+            projection().likeliest(ctx, projection().transform(ctx, hidden), log_probabilities, tokens);
+            return;
+        }
         const Tensor all = logits(ctx, hidden).value().reshape({cache.rows, config_.target_vocabulary});
         ctx.backend.run(LogSoftmaxTopK{.logits = all, .values = log_probabilities, .indices = tokens});
         if (kept.defined()) {
             ctx.backend.run(Copy{.x = all, .out = kept});
         }
     };
-    if (ctx.observer != nullptr) {
+    if (ctx.observer == nullptr) {
+        prepare(ctx.backend, padded_length(cache.length + 1));
+    }
+    if (ctx.observer != nullptr || by_clusters) {
         run();
     } else {
         // Steps run the same ops until the number of cached tokens reaches the next multiple of 8.
-        prepare(ctx.backend, padded_length(cache.length + 1));
         ctx.backend.replay_again("decoding step", cache.step,
                                  dependencies_of_step(ctx, cache, {ids, log_probabilities, tokens, kept}), run);
     }

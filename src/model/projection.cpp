@@ -94,6 +94,17 @@ Var Projection::logits(Context& ctx, const Var& hidden) const {
     return bias_activation(ctx, all, used ? used_bias(ctx) : bias_, Activation::None);
 }
 
+bool Projection::ranks_clusters(const Backend& backend, std::int64_t k) const {
+    const DeviceInfo& device = backend.device();
+    const bool on_host = !device.gpu && !device.software && !backend.replays();
+    return on_host && adaptive_ && suppressed_.empty() && k <= adaptive_->most_ranked();
+}
+
+void Projection::likeliest(Context& ctx, const Var& hidden, const Tensor& log_probabilities,
+                           const Tensor& tokens) const {
+    adaptive_->likeliest(ctx, hidden, log_probabilities, tokens);
+}
+
 LossSums Projection::loss(Context& ctx, const Var& hidden, const DeviceGather& predicted, const LossOptions& options,
                           std::span<const DeviceGather> adaptive) const {
     if (!adaptive_) {

@@ -26,6 +26,12 @@ public:
     // by OutputConfig::temperature, and those of FrameConfig::suppressed_ids are so low that their probabilities are 0.
     Var logits(Context& ctx, const Var& hidden) const;
 
+    // Whether likeliest() finds the k likeliest tokens and is faster than logits(): an adaptive output on the CPU.
+    // Other devices would wait for the host after the head and each cluster.
+    bool ranks_clusters(const Backend& backend, std::int64_t k) const;
+    // AdaptiveOutput::likeliest() of hidden [batch, length, d_model], transformed.
+    void likeliest(Context& ctx, const Var& hidden, const Tensor& log_probabilities, const Tensor& tokens) const;
+
     // hidden [batch, length, d_model], transformed, with a class for each state; `adaptive` the same for an
     // adaptive output, needed with a tape. With a tape the gradients of hidden and of the weights are computed here.
     LossSums loss(Context& ctx, const Var& hidden, const DeviceGather& predicted, const LossOptions& options,

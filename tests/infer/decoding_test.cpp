@@ -91,6 +91,8 @@ ModelConfig config_of(const std::string& kind) {
     } else if (kind == "d_v other than d_k") {
         config.attention.d_k = 4;
         config.attention.d_v = 12;
+    } else if (kind == "adaptive softmax") {
+        config.output.adaptive = {.cutoffs = {8, 16, 30}, .factor = 2};
     }
     return config;
 }
@@ -100,7 +102,8 @@ ModelConfig config_of(const std::string& kind) {
 TEST_CASE("cached decoding equals decoding without a cache") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     const auto backend = open_device(device, environment_options());
-    const std::string kind = GENERATE("post-norm", "pre-norm, learned positions", "d_v other than d_k");
+    const std::string kind =
+        GENERATE("post-norm", "pre-norm, learned positions", "d_v other than d_k", "adaptive softmax");
     const int beam = GENERATE(1, 4);
     const TinyModel model(*backend, config_of(kind));
     const auto sources = random_sources(6, 16, 40, 11);

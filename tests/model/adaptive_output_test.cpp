@@ -1,8 +1,13 @@
 // Adaptive softmax: probabilities of all words, and the clusters of a batch.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "backend/ops/search.h"
+#include "model/adaptive_output.h"
 #include "small_model.h"
+#include "support/random.h"
+#include "tests/ops/devices.h"
 
 using namespace headscope;
 
@@ -15,6 +20,18 @@ ModelConfig adaptive_config() {
     config.output.adaptive.factor = 2;
     return config;
 }
+
+// The output of a model without the rest.
+struct OutputAlone {
+    explicit OutputAlone(const std::string& device)
+        : small(adaptive_config(), device),
+          output(small.config, Scope(declared, &small.parameters).in("output").for_each(&MultiplyAdds::predicted_token),
+                 1.0F) {}
+
+    SmallModel small;
+    ModelDescription declared;
+    AdaptiveOutput output;
+};
 
 std::string refusal(const ModelConfig& config) {
     try {
@@ -64,6 +81,49 @@ TEST_CASE("a cluster has the probability that the head gives to it", "[adaptive]
     CHECK(chances[2] / total == Approx(classes[2] / of_head).epsilon(1e-6));
     CHECK((chances[4] + chances[5] + chances[6]) / total == Approx(classes[4] / of_head).epsilon(1e-6));
     CHECK(chances[10] / total == Approx(classes[6] / of_head).epsilon(1e-6));
+}
+
+TEST_CASE("the likeliest words are found with the clusters that may have them", "[adaptive]") {
+    const OutputAlone alone(GENERATE(from_range(conformance::devices_under_test())));
+    const std::int64_t k = GENERATE(1, 2, 5, 11);
+    const double certainty = GENERATE(1.0, 10.0);
+    CAPTURE(k, certainty);
+    Backend& backend = *alone.small.backend;
+    Context ctx{backend};
+    constexpr std::int64_t kRows = 200;
+    Random random(1);
+    std::vector<float> numbers(kRows * 8);
+    for (float& number : numbers) {
+        number = static_cast<float>(certainty * (2.0 * random.uniform() - 1.0));
+    }
+    const Var states(make_from_host(backend, {1, kRows, 8}, DType::F32, numbers));
+    const Tensor values = backend.empty({kRows, k}, DType::F32);
+    const Tensor tokens = backend.empty({kRows, k}, DType::I32);
+    const std::int64_t evaluated = alone.output.likeliest(ctx, states, values, tokens);
+    const std::vector<double> found = to_host<double>(backend, values);
+    const std::vector<std::int32_t> words = to_host<std::int32_t>(backend, tokens);
+    backend.run(LogSoftmaxTopK{
+        .logits = alone.output.logits(ctx, states).value().reshape({kRows, 11}), .values = values, .indices = tokens});
+    CHECK(words == to_host<std::int32_t>(backend, tokens));
+    const std::vector<double> expected = to_host<double>(backend, values);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK(found[i] == Approx(expected[i]).margin(1e-4));
+    }
+    const std::int64_t all = kRows * std::ssize(alone.small.config.output.adaptive.cutoffs);
+    CHECK((k == 11 ? evaluated == all : evaluated < all));
+}
+
+TEST_CASE("a state that is sure of a frequent word evaluates no cluster", "[adaptive]") {
+    const OutputAlone alone("cpu");
+    const std::vector<float> head = alone.small.parameters.values_of("output.head.weight");
+    std::vector<float> state(head.begin(), head.begin() + 8);  // as the weights of word 0, the longest
+    std::ranges::transform(state, state.begin(), [](float value) { return 100.0F * value; });
+    Backend& backend = *alone.small.backend;
+    Context ctx{backend};
+    const Tensor tokens = backend.empty({1, 1}, DType::I32);
+    CHECK(alone.output.likeliest(ctx, Var(make_from_host(backend, {1, 1, 8}, DType::F32, state)),
+                                 backend.empty({1, 1}, DType::F32), tokens) == 0);
+    CHECK(to_host<std::int32_t>(backend, tokens).front() == 0);
 }
 
 TEST_CASE("an adaptive output says what it cannot be", "[adaptive]") {
