@@ -20,8 +20,8 @@ public:
     // Writes the pair, with its own target or another one. The first chosen pair is written by end().
     void add(const std::string& source, const std::string& target);
     void end();
-    // The pairs that have another's target, or would if it were not the only one.
-    std::int64_t count() const { return count_; }
+    // The pairs that have another's target: none if only one was chosen.
+    std::int64_t count() const { return count_ == 1 ? 0 : count_; }
 
 private:
     static constexpr std::uint64_t kStream = 1;  // HoldOut has 0
@@ -30,7 +30,7 @@ private:
     Random random_;
     Write write_;
     std::string first_source_, last_target_;  // of the chosen pairs
-    std::int64_t count_ = 0;
+    std::int64_t count_ = 0;                  // of the chosen pairs
 };
 
 }  // namespace headscope
