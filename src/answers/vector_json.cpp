@@ -1,5 +1,7 @@
 #include "answers/vector_json.h"
 
+#include <charconv>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,7 +34,10 @@ Json vectors_json(VectorUnit unit, std::int64_t line, const std::string& text, c
 Json numbers_json(const TextVectors& vectors, std::size_t index) {
     Json numbers = Json::array();
     for (const float number : vectors.vector(index)) {
-        numbers.push_back(std::stod(fmt::format("{}", number)));  // the shortest that reads back as the same float
+        const std::string shortest = fmt::format("{}", number);  // that reads back as the same float
+        double same = 0.0;
+        std::from_chars(shortest.data(), shortest.data() + shortest.size(), same);  // in any locale
+        numbers.push_back(same);
     }
     return {{"vector", std::move(numbers)}};
 }
