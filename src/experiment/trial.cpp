@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -156,6 +158,8 @@ void visit_numbers(Result& result, const Visit& visit) {
     visit("decoding_tokens_per_second", result.decoding_speed, false);
 }
 
+constexpr const char* kInfinite = "infinite";  // which JSON has no number for
+
 // In result.json, alone and before kByLength.
 const char* score_key(const TrialResult& result) {
     return result.f1.empty() ? "bleu" : "f1";
@@ -186,7 +190,12 @@ nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& d
         by_length.push_back({{"words_from", one.least}, {"sentences", one.sentences}, {score, one.score}});
     }
     nlohmann::json json = {{"decodings", bleu}, {score + kByLength, by_length}, {"config", result.config}};
-    visit_numbers(result, [&](const char* key, const auto& value, bool /*always*/) { json[key] = value; });
+    visit_numbers(result, [&](const char* key, const auto& value, bool /*always*/) {
+        json[key] = value;
+        if (std::isinf(static_cast<double>(value))) {
+            json[key] = kInfinite;
+        }
+    });
     return json;
 }
 
@@ -199,7 +208,9 @@ std::optional<TrialResult> read_result(const std::string& folder, const Trial& t
     TrialResult result;
     try {
         visit_numbers(result, [&](const char* key, auto& value, bool always) {
-            if (always || json.contains(key)) {
+            if (json.contains(key) && json[key] == kInfinite) {
+                value = std::numeric_limits<std::decay_t<decltype(value)>>::infinity();
+            } else if (always || json.contains(key)) {
                 json.at(key).get_to(value);
             }
         });

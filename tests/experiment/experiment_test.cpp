@@ -2,6 +2,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <new>
@@ -151,6 +152,18 @@ TEST_CASE("a finished trial is not repeated") {
     changed["perplexity"] = 2.5;
     digits.folder.write("out/base-s1/result.json", changed.dump());
     CHECK(finished(digits, digits.options("out"))["rows"][0]["ours"]["perplexity"]["mean"] == 2.5);
+}
+
+TEST_CASE("a result whose numbers are infinite is read again") {
+    const Digits digits;
+    const Trial trial{.name = "base", .config = digits.base};
+    const TrialResult result{
+        .logit_gap = std::numeric_limits<double>::infinity(), .bleu = {1.0}, .config = digits.base};
+    digits.folder.write("result.json", to_json(result, trial.decodings).dump());
+    const std::optional<TrialResult> read = read_result(digits.folder.file(""), trial);
+    REQUIRE(read);
+    CHECK(read->logit_gap == result.logit_gap);
+    CHECK(read->perplexity == 0.0);
 }
 
 TEST_CASE("a trial that fails does not end the others") {
