@@ -134,14 +134,18 @@ std::vector<float> padded_weights(std::size_t sentences, const PairOf& pair_of, 
     return padded_rows<float>(rows, length, 1.0F);
 }
 
-// Of the rows to predict, of those of all positions.
-std::vector<float> numbers_of_rows(const Gather& predicted, std::vector<float> of_all) {
-    if (predicted.rows.empty()) {
-        return of_all;
-    }
-    std::vector<float> numbers;
-    for (const std::int32_t row : predicted.rows) {
-        numbers.push_back(of_all[static_cast<std::size_t>(row)]);
+// Gather::numbers. `of_labels`: those of all labels, in order.
+std::vector<float> numbers_of_rows(const Gather& predicted, const std::vector<float>& of_labels) {
+    const std::size_t scores = of_labels.size() / static_cast<std::size_t>(predicted.count);
+    HEADSCOPE_CHECK(scores * static_cast<std::size_t>(predicted.count) == of_labels.size(),
+                    "each label has as many numbers");
+    std::vector<float> numbers(predicted.classes.size() * scores, 0.0F);
+    auto next = of_labels.begin();
+    for (std::size_t row = 0; row < predicted.classes.size(); ++row) {
+        if (predicted.classes[row] != kNoTarget) {
+            std::copy_n(next, scores, numbers.begin() + static_cast<std::ptrdiff_t>(row * scores));
+            next += static_cast<std::ptrdiff_t>(scores);
+        }
     }
     return numbers;
 }
@@ -178,8 +182,11 @@ Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int3
                padded_weights(sentences, pair_of, labelled ? 0 : frame.target_begin.size(), length));
     batch.predicted = labelled ? gather_labelled(std::move(all)) : std::move(all);
     if (labelled && !pair_of(0).numbers.empty()) {
-        batch.predicted.numbers = numbers_of_rows(
-            batch.predicted, padded_rows<float>(of_each<float>(sentences, pair_of, &Example::numbers), length, 0.0F));
+        std::vector<float> of_labels;
+        for (std::size_t row = 0; row < sentences; ++row) {
+            of_labels.insert(of_labels.end(), pair_of(row).numbers.begin(), pair_of(row).numbers.end());
+        }
+        batch.predicted.numbers = numbers_of_rows(batch.predicted, of_labels);
     }
     if (translated) {
         batch.source = source_tokens(each([&](const Example& pair) { return source_of_pair(pair, frame); }), frame.pad,

@@ -73,7 +73,7 @@ struct Gather {
     std::vector<std::int32_t> order;    // EmbedBackward::order for gathering `rows`
     std::vector<std::int32_t> classes;  // as many as rows
     std::vector<float> weights;         // as many as rows: SmoothedCrossEntropy::weights; empty: 1 each
-    std::vector<float> numbers = {};    // as many as rows: Example::numbers; empty: there are classes
+    std::vector<float> numbers = {};    // [rows, scores]: Example::numbers, 0 without a class; empty: there are none
 };
 
 // Texts of a batch that are compared, in pairs of one prompt: Example::ranks.

@@ -35,7 +35,7 @@ struct Example {
     // What each token to predict counts in the loss: of the pieces and eos, or of the labels; empty: 1 each. The loss
     // of the length that MaskPredict adds has no weight.
     std::vector<float> weights = {};
-    // Of texts with numbers instead of classes: what the score at each label is to be. They need weights.
+    // Of texts without one class each: for each label, in order, what its scores are to be. They need weights.
     std::vector<float> numbers = {};
     std::vector<std::int32_t> source_begin = {};  // of a source in its own language; replaces the frame's
     // Of responses to one prompt that are compared: the rank of each document in `target`, the best lowest. Then each

@@ -1,5 +1,7 @@
 #include "data/device_batch.h"
 
+#include <algorithm>
+
 #include <vector>
 
 #include "support/check.h"
@@ -57,12 +59,13 @@ DeviceTokens upload(Backend& backend, const Tokens& tokens) {
 
 DeviceGather upload(Backend& backend, const Gather& gather) {
     const std::int64_t rows = std::ssize(gather.classes);
-    return {.count = gather.count,
-            .rows = put(backend, {1, rows}, gather.rows),
-            .order = put(backend, {rows}, gather.order),
-            .classes = put(backend, {1, rows}, gather.classes),
-            .weights = put(backend, {rows}, gather.weights),
-            .numbers = put(backend, {rows}, gather.numbers)};
+    return {
+        .count = gather.count,
+        .rows = put(backend, {1, rows}, gather.rows),
+        .order = put(backend, {rows}, gather.order),
+        .classes = put(backend, {1, rows}, gather.classes),
+        .weights = put(backend, {rows}, gather.weights),
+        .numbers = put(backend, {rows, std::ssize(gather.numbers) / std::max<std::int64_t>(rows, 1)}, gather.numbers)};
 }
 
 DeviceBatch upload(Backend& backend, const Batch& batch) {

@@ -31,7 +31,7 @@ struct DeviceGather {
     Tensor order = {};    // [rows]
     Tensor classes = {};  // [1, rows]
     Tensor weights = {};  // [rows]
-    Tensor numbers = {};  // [rows]
+    Tensor numbers = {};  // [rows, scores]
 };
 
 // The fields of Comparisons: I32, and floats of the backend's full_dtype().

@@ -1,6 +1,7 @@
 #include "data/labelled_reader.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,35 +13,71 @@
 namespace headscope {
 namespace {
 
+struct FormNames {
+    const char* label;  // of a text
+    const char* model;  // what a model has
+    const char* lines;  // what lines have
+};
+
+const FormNames& names_of(LabelForm form) {
+    static constexpr std::array<FormNames, 3> kNames{
+        {{"a class", "classes, of which a text has one", "classes"},
+         {"a list of classes", "any number of classes for a text", "lists"},
+         {"a number", "a number", "numbers"}}};
+    return kNames[static_cast<std::size_t>(form)];
+}
+
 void read_label(ConfigReader& reader, LabelledText& text) {
     const nlohmann::json& label = reader.child("label");
     if (label.is_number()) {
+        text.form = LabelForm::Number;
         text.number = label.get<double>();
-        return;
+    } else if (label.is_array()) {
+        text.form = LabelForm::Classes;
+        for (const nlohmann::json& one : label) {
+            const std::string name = one.is_string() ? one.get<std::string>() : "";
+            if (name.empty() || std::ranges::find(text.labels, name) != text.labels.end()) {
+                reader.fail("label", fmt::format("must list names of classes, each once, found {}", label.dump()));
+            }
+            text.labels.push_back(name);
+        }
+    } else if (label.is_string()) {
+        text.form = LabelForm::Class;
+        text.labels = {text_of_line(reader, "label")};
+    } else {
+        reader.fail("label",
+                    fmt::format("must be the name of a class, a list of names or a number, found {}", label.dump()));
     }
-    if (!label.is_string()) {
-        reader.fail("label", fmt::format("must be the name of a class or a number, found {}", label.dump()));
-    }
-    text.label = text_of_line(reader, "label");
 }
 
 }  // namespace
 
-std::int32_t index_of_label(const LabelledText& text, const std::vector<std::string>& labels,
-                            const std::string& place) {
-    if (text.number.has_value() != labels.empty()) {
-        throw Error(fmt::format("{}: the label is {}, but the model has {}", place,
-                                text.number ? "a number" : "a class", text.number ? "classes" : "a number"));
+WantedLabel wanted_label(const LabelledText& text, LabelForm form, const std::vector<std::string>& labels,
+                         const std::string& place) {
+    if (text.form != form) {
+        throw Error(fmt::format("{}: the label is {}, but the model has {}", place, names_of(text.form).label,
+                                names_of(form).model));
     }
-    if (text.number) {
-        return 0;
+    WantedLabel wanted;
+    switch (form) {
+        case LabelForm::Number: wanted.numbers = {static_cast<float>(text.number)}; break;
+        case LabelForm::Classes: wanted.numbers.assign(labels.size(), -1.0F); break;
+        case LabelForm::Class: break;
     }
-    const auto found = std::ranges::find(labels, text.label);
-    if (found == labels.end()) {
-        throw Error(fmt::format("{}: the class \"{}\" is unknown to the model, which has {}", place, text.label,
-                                fmt::join(labels, ", ")));
+    for (const std::string& label : text.labels) {
+        const auto found = std::ranges::find(labels, label);
+        if (found == labels.end()) {
+            throw Error(fmt::format("{}: the class \"{}\" is unknown to the model, which has {}", place, label,
+                                    fmt::join(labels, ", ")));
+        }
+        const auto at = found - labels.begin();
+        if (form == LabelForm::Classes) {
+            wanted.numbers[static_cast<std::size_t>(at)] = 1.0F;
+        } else {
+            wanted.label = static_cast<std::int32_t>(at);
+        }
     }
-    return static_cast<std::int32_t>(found - labels.begin());
+    return wanted;
 }
 
 std::string LabelledReader::place() const {
@@ -59,11 +96,11 @@ bool LabelledReader::next(LabelledText& text) {
     }
     read_label(reader, text);
     reader.finish();
-    if (numbers_.value_or(text.number.has_value()) != text.number.has_value()) {
+    if (form_.value_or(text.form) != text.form) {
         reader.fail("label", fmt::format("is {}, but earlier lines have {}: a file has one or the other",
-                                         text.number ? "a number" : "a class", text.number ? "classes" : "numbers"));
+                                         names_of(text.form).label, names_of(*form_).lines));
     }
-    numbers_ = text.number.has_value();
+    form_ = text.form;
     return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "data/batch.h"
@@ -14,8 +15,8 @@ void LabelledStore::add(const Example& example) {
     const auto at = std::ranges::find_if(example.labels, [](std::int32_t label) { return label != kNoTarget; });
     HEADSCOPE_CHECK(at != example.labels.end(), "a text has a label");
     std::vector<std::int32_t> label{static_cast<std::int32_t>(at - example.labels.begin()), *at};
-    if (!example.numbers.empty()) {
-        label.push_back(std::bit_cast<std::int32_t>(example.numbers[static_cast<std::size_t>(label.front())]));
+    for (const float number : example.numbers) {
+        label.push_back(std::bit_cast<std::int32_t>(number));
     }
     ids_.add({.source = example.source, .target = example.target});
     labels_.add({.source = std::move(label), .target = example.types});
@@ -31,9 +32,8 @@ Example LabelledStore::example(std::size_t i) const {
     example.labels.assign(example.target.size(), kNoTarget);
     example.labels[at] = label.source[1];
     example.weights.assign(example.target.size(), 1.0F);
-    if (label.source.size() > 2) {
-        example.numbers.assign(example.target.size(), 0.0F);
-        example.numbers[at] = std::bit_cast<float>(label.source[2]);
+    for (const std::int32_t number : std::span(label.source).subspan(2)) {
+        example.numbers.push_back(std::bit_cast<float>(number));
     }
     return example;
 }

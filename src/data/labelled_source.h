@@ -1,4 +1,4 @@
-// Examples that are texts with a class or a number each.
+// Examples that are texts with a class, a number or any number of classes each.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace headscope {
 
-// Encoded texts with their labels. An example has one label: of a class, or 0 with a number.
+// Encoded texts with their labels. An example has one label: of a class, or 0 with numbers.
 class LabelledStore {
 public:
     // See PairStore.
@@ -30,7 +30,7 @@ public:
 
 private:
     PairStore ids_;
-    PairStore labels_;  // of each the place, the class and the number, if there is one, and the types of its tokens
+    PairStore labels_;  // of each the place, the class and the numbers, and the types of its tokens
     std::int64_t longest_source_ = 0, longest_target_ = 0;
 };
 

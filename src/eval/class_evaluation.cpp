@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "support/check.h"
 
 namespace headscope {
@@ -12,6 +14,14 @@ namespace {
 
 double share(std::int64_t part, std::int64_t all) {
     return all == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(all);
+}
+
+// Of a class that so many texts have and so many got, with those that are both.
+ClassEvaluation::OfClass shares_of(std::int64_t texts, std::int64_t given, std::int64_t right) {
+    return {.texts = texts,
+            .precision = share(right, given),
+            .recall = share(right, texts),
+            .f1 = share(2 * right, given + texts)};
 }
 
 std::optional<double> correlation(const std::vector<double>& a, const std::vector<double>& b) {
@@ -72,10 +82,7 @@ ClassEvaluation::OfClass ClassEvaluation::of_class(std::size_t label) const {
     }
     const std::int64_t right = counts_[label][label];
     const std::int64_t texts = std::accumulate(counts_[label].begin(), counts_[label].end(), std::int64_t{0});
-    return {.texts = texts,
-            .precision = share(right, given),
-            .recall = share(right, texts),
-            .f1 = share(2 * right, given + texts)};
+    return shares_of(texts, given, right);
 }
 
 double ClassEvaluation::macro_f1() const {
@@ -90,6 +97,55 @@ double ClassEvaluation::macro_f1() const {
         }
     }
     return classes == 0 ? 0.0 : sum / static_cast<double>(classes);
+}
+
+void LabelsEvaluation::add(const std::vector<double>& scores, const std::vector<float>& wanted) {
+    HEADSCOPE_CHECK(scores.size() == counts_.size() && wanted.size() == counts_.size(), "each class has a score");
+    bool exact = true;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        if (!std::isfinite(scores[i])) {
+            throw Error(fmt::format("the model gives a class the score {}: its weights are damaged", scores[i]));
+        }
+        const bool has = wanted[i] > 0.0F;
+        const bool given = scores[i] >= 0.0;
+        const double margin = has ? scores[i] : -scores[i];
+        nll_sum_ += std::max(-margin, 0.0) + std::log1p(std::exp(-std::abs(margin)));
+        counts_[i].texts += has ? 1 : 0;
+        counts_[i].given += given ? 1 : 0;
+        counts_[i].right += has && given ? 1 : 0;
+        exact = exact && has == given;
+    }
+    ++texts_;
+    exact_ += exact ? 1 : 0;
+}
+
+ClassEvaluation::OfClass LabelsEvaluation::of_class(std::size_t label) const {
+    return shares_of(counts_[label].texts, counts_[label].given, counts_[label].right);
+}
+
+double LabelsEvaluation::micro_f1() const {
+    Counts all;
+    for (const Counts& one : counts_) {
+        all = {all.texts + one.texts, all.given + one.given, all.right + one.right};
+    }
+    return shares_of(all.texts, all.given, all.right).f1;
+}
+
+double LabelsEvaluation::macro_f1() const {
+    double sum = 0.0;
+    for (std::size_t label = 0; label < counts_.size(); ++label) {
+        sum += of_class(label).f1;
+    }
+    return counts_.empty() ? 0.0 : sum / static_cast<double>(counts_.size());
+}
+
+double LabelsEvaluation::exact_match() const {
+    return share(exact_, texts_);
+}
+
+double LabelsEvaluation::nll() const {
+    const auto choices = static_cast<double>(texts_) * static_cast<double>(counts_.size());
+    return choices > 0.0 ? nll_sum_ / choices : 0.0;
 }
 
 void NumberEvaluation::add(double found, double wanted) {

@@ -38,6 +38,34 @@ private:
     ForcedStatistics choices_;
 };
 
+// Of texts that have any number of classes. The model gives a text each class whose probability is at least 0.5.
+class LabelsEvaluation {
+public:
+    explicit LabelsEvaluation(std::size_t classes) : counts_(classes) {}
+
+    // `scores`: of the classes, whose probabilities are their sigmoids. `wanted`: above 0 for each that the text has.
+    // Error for a score that is not finite.
+    void add(const std::vector<double>& scores, const std::vector<float>& wanted);
+
+    ClassEvaluation::OfClass of_class(std::size_t label) const;
+    // F1 of all choices together, and the mean of F1 over all classes, as scikit-learn's.
+    double micro_f1() const;
+    double macro_f1() const;
+    // The share of texts that got just their classes.
+    double exact_match() const;
+    // The mean over texts and classes of -log of the probability of having the class, or of not having it.
+    double nll() const;
+    std::int64_t texts() const { return texts_; }
+
+private:
+    struct Counts {
+        std::int64_t texts = 0, given = 0, right = 0;  // that have it, that got it, and both
+    };
+    std::vector<Counts> counts_;
+    std::int64_t texts_ = 0, exact_ = 0;
+    double nll_sum_ = 0.0;
+};
+
 class NumberEvaluation {
 public:
     void add(double found, double wanted);

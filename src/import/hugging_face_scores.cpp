@@ -58,15 +58,12 @@ void set_scores(const ForeignConfig& config, const ScoreTensors& tensors, Output
     }
     std::vector<std::string> labels = labels_of(config);
     const std::string problem = config.text("problem_type", "");
-    if (problem == "multi_label_classification") {
-        config.problem("problem_type",
-                       "is \"multi_label_classification\": only classes of which a text has one are read");
-    }
+    const bool several = problem == "multi_label_classification";
     const bool number = problem == "regression" || (problem.empty() && labels.size() == 1);
     if (number && labels.size() > 1) {
         config.problem("problem_type", fmt::format("is \"regression\" with {} numbers: one is read", labels.size()));
     }
-    output.head = number ? OutputHead::Scalar : OutputHead::Classes;
+    output.head = number ? OutputHead::Scalar : several ? OutputHead::Labels : OutputHead::Classes;
     output.labels = number ? std::vector<std::string>() : std::move(labels);
     output.scored = ScoredState::First;
     output.layer = tensors.activation;

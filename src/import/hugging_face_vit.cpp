@@ -175,7 +175,7 @@ ModelDirectory open_vit(const std::string& folder, const nlohmann::json& json) {
     ModelDirectory model{.path = folder, .config = network(config)};
     read_preparation(preparation, model.config);
     set_scores(config, scores, model.config.output);
-    if (model.config.output.head != OutputHead::Classes) {
+    if (!model.config.output.has_classes()) {
         config.problem("architectures",
                        "must be [\"ViTForImageClassification\"]: a ViT without a head for classes "
                        "answers nothing");

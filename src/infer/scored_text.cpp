@@ -88,18 +88,19 @@ Example ScoredTextEncoder::encode(const std::string& text, const std::optional<s
     return example;
 }
 
-void set_class(Example& example, std::int32_t label) {
-    example.labels[labelled_place(example)] = label;
+void set_wanted(Example& example, WantedLabel wanted) {
+    example.labels[labelled_place(example)] = wanted.label;
+    example.numbers = std::move(wanted.numbers);
 }
 
-void set_number(Example& example, float number) {
-    example.numbers.assign(example.labels.size(), 0.0F);
-    example.numbers[labelled_place(example)] = number;
+LabelForm label_form(const OutputConfig& output) {
+    return output.head == OutputHead::Classes  ? LabelForm::Class
+           : output.head == OutputHead::Labels ? LabelForm::Classes
+                                               : LabelForm::Number;
 }
 
 void require_text_scores(const ModelDirectory& model) {
-    const OutputHead head = model.config.output.head;
-    if (head != OutputHead::Classes && head != OutputHead::Scalar) {
+    if (!model.config.output.scores_texts()) {
         throw Error(
             fmt::format("{} gives texts no classes: train one that does with `headscope train --task classify`, "
                         "or open another program's, such as a BertForSequenceClassification",
@@ -107,7 +108,11 @@ void require_text_scores(const ModelDirectory& model) {
     }
 }
 
-std::vector<double> probabilities_of(std::vector<double> scores) {
+std::vector<double> probabilities_of(const OutputConfig& output, std::vector<double> scores) {
+    if (output.head == OutputHead::Labels) {
+        std::ranges::transform(scores, scores.begin(), [](double score) { return 1.0 / (1.0 + std::exp(-score)); });
+        return scores;
+    }
     log_softmax(scores);
     std::ranges::transform(scores, scores.begin(), [](double log_probability) { return std::exp(log_probability); });
     return scores;

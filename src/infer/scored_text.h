@@ -9,6 +9,7 @@
 
 #include "data/corpus.h"
 #include "data/frame.h"
+#include "data/labelled_reader.h"
 #include "model/model_directory.h"
 #include "text/tokenizer.h"
 
@@ -39,14 +40,16 @@ private:
     Frame frame_;
 };
 
-// Gives a text a class, or a number.
-void set_class(Example& example, std::int32_t label);
-void set_number(Example& example, float number);
+// Gives a text what a model is to say of it.
+void set_wanted(Example& example, WantedLabel wanted);
+
+// What a model with classes or a number says of texts.
+LabelForm label_form(const OutputConfig& output);
 
 // Error, naming the model, unless it has classes or a number for texts.
 void require_text_scores(const ModelDirectory& model);
 
-// The probabilities of classes with these scores.
-std::vector<double> probabilities_of(std::vector<double> scores);
+// The probabilities of classes with these scores: of one of them, or of each on its own.
+std::vector<double> probabilities_of(const OutputConfig& output, std::vector<double> scores);
 
 }  // namespace headscope

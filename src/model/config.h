@@ -29,7 +29,7 @@ enum class RotaryPairs : std::uint8_t { Halves, Neighbours };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
 enum class EmbeddingNorm : std::uint8_t { None, Last, First };
 enum class OutputTransform : std::uint8_t { None, Activation, Gelu };
-enum class OutputHead : std::uint8_t { Vocabulary, Scalar, Classes, Span };
+enum class OutputHead : std::uint8_t { Vocabulary, Scalar, Classes, Labels, Span };
 enum class ScoredState : std::uint8_t { First, Last, Mean };
 enum class ScoreLayer : std::uint8_t { None, Relu, Tanh };
 enum class Tying : std::uint8_t { All, TargetOutput, Embeddings, None };
@@ -179,11 +179,14 @@ struct OutputConfig {
     double temperature = 1.0;
     // Numbers that a score of a state has; 0: the model gives no scores.
     std::int64_t scores() const {
-        return head == OutputHead::Classes  ? static_cast<std::int64_t>(labels.size())
+        return has_classes()                ? static_cast<std::int64_t>(labels.size())
                : head == OutputHead::Scalar ? 1
                : head == OutputHead::Span   ? 2
                                             : 0;
     }
+    // Of a text: one of them, or any number.
+    bool has_classes() const { return head == OutputHead::Classes || head == OutputHead::Labels; }
+    bool scores_texts() const { return has_classes() || head == OutputHead::Scalar; }
     bool operator==(const OutputConfig&) const = default;
 };
 

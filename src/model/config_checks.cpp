@@ -91,9 +91,8 @@ private:
         const InputConfig& p = config_.input;
         require(p.patches() || config_.architecture != Architecture::Encoder, "input.kind",
                 "must be \"patches\" for \"encoder\"");
-        require(config_.architecture != Architecture::Encoder || config_.output.head == OutputHead::Classes ||
-                    config_.output.head == OutputHead::Scalar,
-                "output.head", "must be \"classes\" or \"scalar\" for \"encoder\", which writes no text");
+        require(config_.architecture != Architecture::Encoder || config_.output.scores_texts(), "output.head",
+                "must be \"classes\", \"labels\" or \"scalar\" for \"encoder\", which writes no text");
         if (!p.patches()) {
             return;
         }
@@ -274,6 +273,8 @@ private:
         const std::vector<std::string>& labels = config_.output.labels;
         require(config_.output.head != OutputHead::Classes || labels.size() >= 2, "output.labels",
                 "must name two classes at least, found {}", labels.size());
+        require(config_.output.head != OutputHead::Labels || !labels.empty(), "output.labels",
+                "must name one class at least");
         const std::set<std::string> distinct(labels.begin(), labels.end());
         require(distinct.size() == labels.size() && !distinct.contains(""), "output.labels",
                 "must name different classes, found \"{}\"", fmt::join(labels, "\", \""));

@@ -85,11 +85,10 @@ const Need kPiecesWritten = {"`architecture` is not `\"encoder\"`",
                              [](const Config& c) { return c.architecture != Architecture::Encoder; }};
 const Need kLeftToRight = {"`generation` is `\"left_to_right\"`",
                            [](const Config& c) { return c.generation == Generation::LeftToRight; }};
-const Need kClasses = {"`output.head` is `\"classes\"`",
-                       [](const Config& c) { return c.output.head == OutputHead::Classes; }};
-const Need kScoresTexts = {"`output.head` is `\"scalar\"` or `\"classes\"`", [](const Config& c) {
-                               return c.output.head == OutputHead::Scalar || c.output.head == OutputHead::Classes;
-                           }};
+const Need kClasses = {"`output.head` is `\"classes\"` or `\"labels\"`",
+                       [](const Config& c) { return c.output.has_classes(); }};
+const Need kScoresTexts = {"`output.head` is `\"scalar\"`, `\"classes\"` or `\"labels\"`",
+                           [](const Config& c) { return c.output.scores_texts(); }};
 const Need kDotProducts = {"`attention.score` is `\"scaled_dot_product\"` or `\"dot_product\"`",
                            [](const Config& c) { return c.attention.score != AttentionScore::Additive; }};
 const Need kScaledProducts = {"`attention.score` is `\"scaled_dot_product\"`",
@@ -355,14 +354,16 @@ ConfigFields<Config> text_fields() {
             .only_if(kNotNormalised)
             .only_if(kMaskedLm),
 
-        choice_field("output.head", at(&Config::output, &OutputConfig::head),
-                     {{"vocabulary", OutputHead::Vocabulary},
-                      {"scalar", OutputHead::Scalar},
-                      {"classes", OutputHead::Classes},
-                      {"span", OutputHead::Span}},
-                     "what the last hidden states become: logits; `\"scalar\"`: also a number, as of reward models; "
-                     "`\"classes\"`: also a number for each class of a text; `\"span\"`: also two at each piece, for "
-                     "the start and the end of an answer")
+        choice_field(
+            "output.head", at(&Config::output, &OutputConfig::head),
+            {{"vocabulary", OutputHead::Vocabulary},
+             {"scalar", OutputHead::Scalar},
+             {"classes", OutputHead::Classes},
+             {"labels", OutputHead::Labels},
+             {"span", OutputHead::Span}},
+            "what the last hidden states become: logits; `\"scalar\"`: also a number, as of reward models; "
+            "`\"classes\"`: also a number for each class of a text; `\"labels\"`: the same where a text has any "
+            "number of classes; `\"span\"`: also two at each piece, for the start and the end of an answer")
             .only_if(kLeftToRight),
         texts_field("output.labels", at(&Config::output, &OutputConfig::labels), "the names of the classes, in order")
             .only_if(kClasses),

@@ -18,7 +18,8 @@ struct ScoreNames {
 
 ScoreNames names_of(OutputHead head) {
     switch (head) {
-        case OutputHead::Classes: return {"classes", "Classes"};
+        case OutputHead::Classes:
+        case OutputHead::Labels: return {"classes", "Classes"};
         case OutputHead::Span: return {"span", "Start and end"};
         default: return {"scalar", "Score"};
     }

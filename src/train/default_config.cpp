@@ -160,7 +160,7 @@ nlohmann::json default_config(const DocumentParts& text, Task task, const Backen
         json["data"].erase("documents");
     }
     if (traits(task).reads_labels) {
-        model["output"] = {{"head", text.labels.empty() ? "scalar" : "classes"}};
+        model["output"] = {{"head", text.labels.empty() ? "scalar" : text.lists ? "labels" : "classes"}};
         if (!text.labels.empty()) {
             model["output"]["labels"] = text.labels;
         }

@@ -19,6 +19,7 @@ struct DocumentParts {
     std::int64_t characters = 0, words = 0;  // distinct, for the size of the vocabulary
     DocumentForm form = DocumentForm::Line;
     std::vector<std::string> labels = {};  // of texts with classes, sorted; empty: they have numbers
+    bool lists = false;                    // a text may have any number of them
 };
 
 // How many of so many become validation text.

@@ -30,8 +30,8 @@ public:
         LabelledReader reader(file);
         for (LabelledText text; reader.next(text);) {
             const std::string place = reader.place();
-            const std::int32_t label = index_of_label(text, model_.output.labels, place);
-            read_.push_back({std::move(text), place, label, {}});
+            WantedLabel wanted = wanted_label(text, label_form(model_.output), model_.output.labels, place);
+            read_.push_back({std::move(text), place, std::move(wanted), {}});
             if (read_.size() == at_once) {
                 encode();
             }
@@ -43,10 +43,9 @@ public:
     // ": 12 negative, 30 positive"; empty for numbers.
     std::string classes() const {
         std::vector<std::string> counts;
-        for (std::size_t i = 0; i < model_.output.labels.size(); ++i) {
-            const auto found = of_class_.find(static_cast<std::int32_t>(i));
-            counts.push_back(
-                fmt::format("{} {}", found == of_class_.end() ? 0 : found->second, model_.output.labels[i]));
+        for (const std::string& label : model_.output.labels) {
+            const auto found = of_class_.find(label);
+            counts.push_back(fmt::format("{} {}", found == of_class_.end() ? 0 : found->second, label));
         }
         return counts.empty() ? "" : fmt::format(": {}", fmt::join(counts, ", "));
     }
@@ -55,7 +54,7 @@ private:
     struct Read {
         LabelledText text;
         std::string place;
-        std::int32_t label;
+        WantedLabel wanted;
         Example example;
     };
 
@@ -72,7 +71,9 @@ private:
                 continue;
             }
             store_.add(one.example);
-            ++of_class_[one.label];
+            for (const std::string& label : one.text.labels) {
+                ++of_class_[label];
+            }
         }
     }
 
@@ -82,11 +83,7 @@ private:
         } catch (const Error& error) {
             throw Error(fmt::format("{}: {}", read.place, error.what()));
         }
-        if (read.text.number) {
-            set_number(read.example, static_cast<float>(*read.text.number));
-        } else {
-            set_class(read.example, read.label);
-        }
+        set_wanted(read.example, read.wanted);
     }
 
     ModelConfig model_;
@@ -95,7 +92,7 @@ private:
     LabelledStore& store_;
     std::vector<Read> read_;
     std::int64_t too_long_ = 0;
-    std::map<std::int32_t, std::int64_t> of_class_;
+    std::map<std::string, std::int64_t> of_class_;
 };
 
 }  // namespace

@@ -19,16 +19,14 @@ DocumentParts split_labelled(const std::string& file, const std::string& folder,
     Variety variety;
     std::set<std::string> labels;
     std::set<std::string> some;  // of the texts
-    bool numbers = false;
+    LabelForm form = LabelForm::Class;
     LabelledReader reader(file);
     for (LabelledText text; reader.next(text);) {
         const std::string key = text.pair ? text.text + "\n" + *text.pair : text.text;
         held.add(key, key);
         variety.add(key);
-        numbers = text.number.has_value();
-        if (!numbers) {
-            labels.insert(text.label);
-        }
+        form = text.form;
+        labels.insert(text.labels.begin(), text.labels.end());
         if (some.size() < kFewestTexts) {
             some.insert(key);
         }
@@ -37,7 +35,11 @@ DocumentParts split_labelled(const std::string& file, const std::string& folder,
         throw Error(fmt::format("'{}' holds {}: a training needs at least {}, some of them for validation", file,
                                 counted(some.size(), "different text"), kFewestTexts));
     }
-    if (!numbers && labels.size() < 2) {
+    if (form == LabelForm::Classes && labels.empty()) {
+        throw Error(
+            fmt::format("'{}' holds only empty lists of classes: a model learns which texts have a class", file));
+    }
+    if (form == LabelForm::Class && labels.size() < 2) {
         throw Error(
             fmt::format("'{}' holds texts of one class, \"{}\": a model learns to tell two classes at least apart",
                         file, *labels.begin()));
@@ -47,6 +49,7 @@ DocumentParts split_labelled(const std::string& file, const std::string& folder,
     parts.characters = variety.characters();
     parts.words = variety.words();
     parts.labels.assign(labels.begin(), labels.end());
+    parts.lists = form == LabelForm::Classes;
     return parts;
 }
 

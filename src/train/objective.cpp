@@ -103,53 +103,113 @@ LossSums weighted_scores_loss(Context& ctx, const Model& model, const DeviceBatc
     return sums;
 }
 
+// sigmoid(kSteep x), nearly 1 above 0 and 0 below it: x [rows, 1].
+Tensor step_of(Backend& backend, const Tensor& x) {
+    constexpr float kSteep = 1e4F;
+    const Tensor steep = numbers(backend, x.shape);
+    const Tensor step = numbers(backend, {1, x.dim(0), 1});
+    backend.run(AddScaled{.a = x, .out = steep, .alpha = kSteep});
+    backend.run(BiasActivation{.x = steep.reshape(step.shape), .y = step, .activation = Activation::Sigmoid});
+    return step.reshape(x.shape);
+}
+
+// The sum of a and b, multiplied: [rows, 1] each.
+Tensor weighed_sum(Backend& backend, const Tensor& a, const Tensor& b) {
+    const Tensor product = numbers(backend, a.shape);
+    const Tensor sum = numbers(backend, {1});
+    backend.run(Multiply{.a = a, .b = b, .out = product});
+    backend.run(SumRows{.x = product, .out = sum});
+    return sum;
+}
+
 // 1 for each row whose class has the highest score, 0 for another; rows count by weight: [1].
 Tensor right_rows(Backend& backend, const Tensor& logits, const Tensor& row_nll, const Tensor& weights) {
-    constexpr float kSteep = 1e4F;
     const std::int64_t rows = logits.dim(0);
     const Tensor best = numbers(backend, {rows, 1});
     const Tensor classes = backend.empty({rows, 1}, DType::I32);
     backend.run(LogSoftmaxTopK{.logits = logits, .values = best, .indices = classes});
-    const Tensor steep = numbers(backend, {1, rows, 1});  // 0, or far below
-    const Tensor half = numbers(backend, {1, rows, 1});
-    backend.run(AddScaled{.a = row_nll.reshape({1, rows, 1}),
-                          .b = best.reshape({1, rows, 1}),
-                          .out = steep,
-                          .alpha = -kSteep,
-                          .beta = -kSteep});
-    backend.run(BiasActivation{.x = steep, .y = half, .activation = Activation::Sigmoid});
-    const Tensor right = numbers(backend, {rows, 1});
-    backend.run(Multiply{.a = half.reshape({rows, 1}), .b = weights.reshape({rows, 1}), .out = right});
+    const Tensor behind = numbers(backend, {rows, 1});  // 0, or less
+    backend.run(AddScaled{.a = row_nll.reshape({rows, 1}), .b = best, .out = behind, .alpha = -1.0F, .beta = -1.0F});
+    const Tensor right = step_of(backend, behind);  // a half, or 0
     backend.run(AddScaled{.a = right, .out = right, .alpha = 2.0F});
-    const Tensor sum = numbers(backend, {1});
-    backend.run(SumRows{.x = right, .out = sum});
-    return sum;
+    return weighed_sum(backend, right, weights.reshape({rows, 1}));
+}
+
+struct ChosenClasses {
+    LossSums sums;
+    Tensor nll;       // [rows, 1]
+    Tensor gradient;  // [rows, classes]; undefined without a tape
+};
+
+// The smoothed cross-entropy of logits [rows, classes]; targets and weights [rows].
+ChosenClasses cross_entropy(Context& ctx, const Tensor& logits, const Tensor& targets, const Tensor& weights,
+                            const LossOptions& options) {
+    Backend& backend = ctx.backend;
+    const Shape column{logits.dim(0), 1};
+    const Tensor loss = numbers(backend, column);
+    ChosenClasses found{.sums = {.loss = numbers(backend, {1}), .nll = numbers(backend, {1})},
+                        .nll = numbers(backend, column),
+                        .gradient = ctx.tape != nullptr ? numbers(backend, logits.shape) : Tensor()};
+    backend.run(SmoothedCrossEntropy{.logits = logits,
+                                     .targets = targets,
+                                     .loss = loss.reshape({column[0]}),
+                                     .nll = found.nll.reshape({column[0]}),
+                                     .grad_logits = found.gradient,
+                                     .grad_scale = ctx.tape != nullptr ? options.gradient_scale : Tensor(),
+                                     .weights = weights,
+                                     .epsilon = options.epsilon,
+                                     .smoothing = options.smoothing});
+    backend.run(SumRows{.x = loss, .out = found.sums.loss});
+    backend.run(SumRows{.x = found.nll, .out = found.sums.nll});
+    return found;
 }
 
 LossSums class_loss(Context& ctx, const Model& model, const DeviceBatch& batch, const LossOptions& options) {
     Backend& backend = ctx.backend;
-    HEADSCOPE_CHECK(batch.predicted.weights.defined(), "texts with classes have weights");
-    LossSums sums{.loss = numbers(backend, {1}), .nll = numbers(backend, {1})};
+    const Tensor& weights = batch.predicted.weights;
+    HEADSCOPE_CHECK(weights.defined(), "texts with classes have weights");
+    LossSums sums;
     {
         const Var scores = model.label_scores(ctx, batch);
         const std::int64_t rows = batch.predicted.classes.elements();
         const Tensor logits = scores.value().reshape({rows, scores.shape()[2]});
-        const Tensor gradient = ctx.tape != nullptr ? numbers(backend, logits.shape) : Tensor();
-        const Tensor loss = numbers(backend, {rows, 1});
-        const Tensor nll = numbers(backend, {rows, 1});
-        backend.run(SmoothedCrossEntropy{.logits = logits,
-                                         .targets = batch.predicted.classes.reshape({rows}),
-                                         .loss = loss.reshape({rows}),
-                                         .nll = nll.reshape({rows}),
-                                         .grad_logits = gradient,
-                                         .grad_scale = ctx.tape != nullptr ? options.gradient_scale : Tensor(),
-                                         .weights = batch.predicted.weights,
-                                         .epsilon = options.epsilon,
-                                         .smoothing = options.smoothing});
-        backend.run(SumRows{.x = loss, .out = sums.loss});
-        backend.run(SumRows{.x = nll, .out = sums.nll});
-        sums.measures = right_rows(backend, logits, nll, batch.predicted.weights);
+        const ChosenClasses found =
+            cross_entropy(ctx, logits, batch.predicted.classes.reshape({rows}), weights, options);
+        sums = found.sums;
+        sums.measures = right_rows(backend, logits, found.nll, weights);
         if (ctx.tape != nullptr) {
+            scores.add_gradient(backend, found.gradient.reshape(scores.shape()));
+        }
+    }
+    Model::backward(ctx);
+    return sums;
+}
+
+// Each label is a choice between its score, times -1 for a label that the text lacks, and 0.
+LossSums labels_loss(Context& ctx, const Model& model, const DeviceBatch& batch, const LossOptions& options) {
+    Backend& backend = ctx.backend;
+    HEADSCOPE_CHECK(batch.predicted.numbers.defined(), "texts with lists of classes have numbers");
+    LossSums sums;
+    {
+        const Var scores = model.label_scores(ctx, batch);
+        const Shape column{scores.value().elements(), 1};
+        const Tensor signs = batch.predicted.numbers.reshape(column);
+        const Tensor choices = numbers(backend, {column[0], 2});
+        backend.run(Fill{.out = choices});
+        const Tensor margins = choices.narrow(1, 0, 1);
+        backend.run(Multiply{.a = scores.value().reshape(column), .b = signs, .out = margins});
+        const Tensor first = backend.empty({column[0]}, DType::I32);
+        backend.run(Fill{.out = first});
+        const Tensor weights = numbers(backend, column);  // 0 for rows without a label
+        backend.run(Multiply{.a = signs, .b = signs, .out = weights});
+        const auto labels = static_cast<float>(model.config().output.scores());
+        backend.run(AddScaled{.a = weights, .out = weights, .alpha = 1.0F / labels});
+        const ChosenClasses found = cross_entropy(ctx, choices, first, weights.reshape({column[0]}), options);
+        sums = found.sums;
+        sums.measures = weighed_sum(backend, step_of(backend, margins), weights);
+        if (ctx.tape != nullptr) {
+            const Tensor gradient = numbers(backend, column);
+            backend.run(Multiply{.a = found.gradient.narrow(1, 0, 1), .b = signs, .out = gradient});
             scores.add_gradient(backend, gradient.reshape(scores.shape()));
         }
     }
@@ -190,6 +250,10 @@ LossSums number_loss(Context& ctx, const Model& model, const DeviceBatch& batch,
 
 Objective class_objective() {
     return {.loss = class_loss, .measures = {"accuracy"}};
+}
+
+Objective labels_objective() {
+    return {.loss = labels_loss, .measures = {"label_accuracy"}};
 }
 
 Objective number_objective() {

@@ -33,6 +33,8 @@ Objective preference_objective(double beta);
 
 // The smoothed cross-entropy of each text's class, of a model with classes.
 Objective class_objective();
+// The mean over a model's labels of the smoothed cross-entropy of having each or not (binary cross-entropy).
+Objective labels_objective();
 // The square of what each text's score is off, of a model with a scalar output. Not with LossOptions::gradient_scale.
 Objective number_objective();
 

@@ -87,8 +87,9 @@ void StepRehearsal::complete(std::vector<Example>& examples) const {
             example.labels.assign(example.target.size(), kNoTarget);
             example.labels.front() = 0;
             example.weights.assign(example.labels.size(), 1.0F);
-            const bool numbers = learner_.model_config().output.head == OutputHead::Scalar;
-            example.numbers.assign(numbers ? example.labels.size() : 0, 0.0F);
+            const OutputConfig& output = learner_.model_config().output;
+            example.numbers.assign(output.head == OutputHead::Classes ? 0 : static_cast<std::size_t>(output.scores()),
+                                   1.0F);
         }
     }
 }

@@ -154,7 +154,8 @@ Schedule TrainConfig::schedule(const ModelConfig& of) const {
 Objective TrainConfig::objective() const {
     const TaskTraits& facts = traits(task);
     if (facts.reads_labels) {
-        return model.at("output.head") == "classes" ? class_objective() : number_objective();
+        const nlohmann::json& head = model.at("output.head");
+        return head == "classes" ? class_objective() : head == "labels" ? labels_objective() : number_objective();
     }
     return facts.gives_scores ? reward_objective() : facts.compares ? preference_objective(training.beta) : Objective();
 }

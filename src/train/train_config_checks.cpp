@@ -197,11 +197,12 @@ void check_labels_task(const TrainConfig& config) {
     const TrainingOptions& t = config.training;
     const auto fail = [&](const std::string& problem) { throw Error(fmt::format("{}: {}", config.file, problem)); };
     const std::string head = config.model.value("output.head", "vocabulary");
-    if (head != "classes" && head != "scalar") {
-        fail(fmt::format(
-            "\"model.output.head\" must be \"classes\" or, for numbers, \"scalar\" for the \"task\" \"{}\", "
-            "found \"{}\"",
-            name_of(config.task), head));
+    if (head != "classes" && head != "labels" && head != "scalar") {
+        fail(
+            fmt::format("\"model.output.head\" must be \"classes\", for lists of classes \"labels\" or, for numbers, "
+                        "\"scalar\" for "
+                        "the \"task\" \"{}\", found \"{}\"",
+                        name_of(config.task), head));
     }
     if (t.smoothing_towards != TrainingOptions{}.smoothing_towards) {
         fail("\"training.label_smoothing_towards\" must be left out: classes are no pieces of a vocabulary");

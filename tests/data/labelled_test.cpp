@@ -54,12 +54,37 @@ TEST_CASE("a text has a class or a number, and maybe a second text", "[labelled]
     REQUIRE(classes.size() == 2);
     CHECK(classes[0].text == "a");
     CHECK_FALSE(classes[0].pair.has_value());
-    CHECK(classes[0].label == "good");
+    CHECK(classes[0].form == LabelForm::Class);
+    CHECK(classes[0].labels == std::vector<std::string>{"good"});
     CHECK(classes[1].pair.value() == "c");
-    CHECK(classes[1].label == "bad day");
+    CHECK(classes[1].labels == std::vector<std::string>{"bad day"});
     const std::vector<LabelledText> numbers = read_all_of(R"({"text": "a", "label": -2.5})");
-    CHECK(numbers.at(0).number.value() == -2.5);
-    CHECK(numbers.at(0).label.empty());
+    CHECK(numbers.at(0).form == LabelForm::Number);
+    CHECK(numbers.at(0).number == -2.5);
+    CHECK(numbers.at(0).labels.empty());
+    const std::vector<LabelledText> lists =
+        read_all_of("{\"text\": \"a\", \"label\": []}\n{\"text\": \"b\", \"label\": [\"sad\", \"old\"]}\n");
+    CHECK(lists.at(0).form == LabelForm::Classes);
+    CHECK(lists.at(0).labels.empty());
+    CHECK(lists.at(1).labels == std::vector<std::string>{"sad", "old"});
+}
+
+TEST_CASE("a model is to say of a text what its labels are", "[labelled]") {
+    const std::vector<std::string> classes{"new", "old", "sad"};
+    const auto wanted = [&](const char* label, LabelForm form) {
+        return wanted_label(read_all_of(fmt::format(R"({{"text": "a", "label": {}}})", label)).front(), form, classes,
+                            "line 1");
+    };
+    CHECK(wanted("\"old\"", LabelForm::Class).label == 1);
+    CHECK(wanted("\"old\"", LabelForm::Class).numbers.empty());
+    CHECK(wanted("0.5", LabelForm::Number).numbers == std::vector<float>{0.5F});
+    CHECK(wanted("[\"sad\", \"new\"]", LabelForm::Classes).numbers == std::vector<float>{1.0F, -1.0F, 1.0F});
+    CHECK(wanted("[]", LabelForm::Classes).label == 0);
+    CHECK_THROWS_WITH(wanted("[\"glad\"]", LabelForm::Classes), Contains("\"glad\" is unknown to the model"));
+    CHECK_THROWS_WITH(wanted("[\"sad\"]", LabelForm::Class),
+                      Contains("the label is a list of classes, but the model has classes, of which a text has one"));
+    CHECK_THROWS_WITH(wanted("\"sad\"", LabelForm::Classes),
+                      Contains("the label is a class, but the model has any number of classes for a text"));
 }
 
 TEST_CASE("a line that is no text with a label is named", "[labelled][bad_input]") {
@@ -75,7 +100,13 @@ TEST_CASE("a line that is no text with a label is named", "[labelled][bad_input]
     CHECK_THAT(second(R"({"text": " ", "label": "a"})"), Contains("\"text\" is empty"));
     CHECK_THAT(second(R"({"text": "a", "pair": "", "label": "a"})"), Contains("\"pair\" is empty"));
     CHECK_THAT(second(R"({"text": "a", "label": ""})"), Contains("\"label\" is empty"));
-    CHECK_THAT(second(R"({"text": "a", "label": true})"), Contains("must be the name of a class or a number"));
+    CHECK_THAT(second(R"({"text": "a", "label": true})"),
+               Contains("must be the name of a class, a list of names or a number"));
+    for (const char* list : {R"(["b", "b"])", R"([""])", "[1]"}) {
+        CHECK_THAT(complaint_about(fmt::format(R"({{"text": "a", "label": {}}})", list)),
+                   Contains("must list names of classes, each once"));
+    }
+    CHECK_THAT(second(R"({"text": "a", "label": ["b"]})"), Contains("is a list of classes, but earlier lines have"));
     CHECK_THAT(second(R"({"text": "a", "label": "b", "weight": 2})"), Contains("weight"));
     CHECK_THAT(second(R"({"text": "a", "label": 1})"), Contains("is a number, but earlier lines have classes"));
     CHECK_THAT(second(R"({"text": "a", "label": NaN})"), Contains("line 2") && Contains("JSON"));
@@ -88,10 +119,13 @@ TEST_CASE("stored texts come back with their labels, types and numbers", "[label
     first.types = {0, 0, 1};
     Example second = labelled({8, 9}, 1, 0);
     second.source = {4, 4, 4, 4};
-    second.numbers = {0.0F, -1.25F};
+    second.numbers = {-1.25F};
+    Example third = labelled({8, 9}, 0, 0);
+    third.numbers = {1.0F, -1.0F, -1.0F};
     store.add(first);
     store.add(second);
-    CHECK(store.size() == 2);
+    store.add(third);
+    CHECK(store.size() == 3);
     CHECK(store.example(0).target == first.target);
     CHECK(store.example(0).labels == first.labels);
     CHECK(store.example(0).types == first.types);
@@ -100,35 +134,37 @@ TEST_CASE("stored texts come back with their labels, types and numbers", "[label
     CHECK(store.example(1).source == second.source);
     CHECK(store.example(1).labels == second.labels);
     CHECK(store.example(1).numbers == second.numbers);
+    CHECK(store.example(2).numbers == third.numbers);
 
     LabelledStore other("");
     first.labels[0] = 1;
     other.add(first);
     other.add(second);
+    other.add(third);
     CHECK(other.fingerprint() != store.fingerprint());  // only a class differs
-    const LabelledSource source(std::move(store), {{2, 1.0}}, 1, Frame{.source_begin = {1}, .source_end = {2}});
+    const LabelledSource source(std::move(store), {{3, 1.0}}, 1, Frame{.source_begin = {1}, .source_end = {2}});
     CHECK(source.longest().source == 6);
     CHECK(source.longest().target == 3);
-    CHECK(source.predicted_tokens() == 2);
+    CHECK(source.predicted_tokens() == 3);
     CHECK_THROWS_AS(LabelledSource(LabelledStore(""), {}, 1, Frame{}), Error);
 }
 
-TEST_CASE("a batch has one label a text, its number, and weight 0 elsewhere", "[labelled]") {
+TEST_CASE("a batch has one label a text, its numbers, and 0 elsewhere", "[labelled]") {
     std::vector<Example> texts;
     for (std::int32_t i = 0; i < 6; ++i) {
         texts.push_back(labelled({1, 5, 6, 7, 8, 2}, 5, 0));
-        texts.back().numbers.assign(6, 0.0F);
-        texts.back().numbers[5] = static_cast<float>(i) + 0.5F;
+        texts.back().numbers = {static_cast<float>(i) + 0.5F, 1.0F};
     }
     for (const std::size_t some : {std::size_t{1}, texts.size()}) {
         const Batch batch = make_batch(std::span(texts).first(some), {}, 0);
         const Gather& predicted = batch.predicted;
         CHECK(predicted.count == static_cast<std::int64_t>(some));
-        REQUIRE(predicted.numbers.size() == predicted.classes.size());
+        REQUIRE(predicted.numbers.size() == 2 * predicted.classes.size());
         float sum = 0.0F;
         for (std::size_t row = 0; row < predicted.classes.size(); ++row) {
             CHECK(predicted.weights[row] == (predicted.classes[row] == kNoTarget ? 0.0F : 1.0F));
-            sum += predicted.weights[row] * predicted.numbers[row];
+            CHECK(predicted.numbers[2 * row + 1] == predicted.weights[row]);
+            sum += predicted.numbers[2 * row];
         }
         CHECK(sum == (some == 1 ? 0.5F : 18.0F));
     }

@@ -45,6 +45,32 @@ TEST_CASE("classes have the scores of scikit-learn", "[classes]") {
     }
 }
 
+TEST_CASE("lists of classes have the scores of scikit-learn", "[classes]") {
+    const json all = vectors();
+    for (const json& of : all.at("lists")) {
+        const auto scores = of.at("scores").get<std::vector<std::vector<double>>>();
+        const auto wanted = of.at("wanted").get<std::vector<std::vector<float>>>();
+        LabelsEvaluation found(scores.front().size());
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            found.add(scores[i], wanted[i]);
+        }
+        CHECK(found.texts() == std::ssize(scores));
+        CHECK(found.exact_match() == Approx(of.at("exact_match").get<double>()));
+        CHECK(found.micro_f1() == Approx(of.at("micro_f1").get<double>()));
+        CHECK(found.macro_f1() == Approx(of.at("macro_f1").get<double>()));
+        CHECK(found.nll() == Approx(of.at("nll").get<double>()));
+        for (std::size_t label = 0; label < scores.front().size(); ++label) {
+            const ClassEvaluation::OfClass one = found.of_class(label);
+            CHECK(one.texts == of.at("texts")[label].get<std::int64_t>());
+            CHECK(one.precision == Approx(of.at("precision")[label].get<double>()));
+            CHECK(one.recall == Approx(of.at("recall")[label].get<double>()));
+            CHECK(one.f1 == Approx(of.at("f1")[label].get<double>()));
+        }
+    }
+    LabelsEvaluation damaged(1);
+    CHECK_THROWS_AS(damaged.add({std::nan("")}, {1.0F}), Error);
+}
+
 TEST_CASE("numbers have the scores of scikit-learn and SciPy", "[classes]") {
     const json all = vectors();
     for (const json& of : all.at("numbers")) {

@@ -33,6 +33,30 @@ scores_as_transformers hf-roberta-classes "$of_classes [\$of.negative, \$of.neut
     "RoBERTa's, too, with two ends between two texts"
 scores_as_transformers hf-bert-number '[.score]' "a number, too"
 scores_as_transformers hf-bert-classes "$of_classes [\$of.negative, \$of.neutral, \$of.positive]" "and BERT's classes"
+scores_as_transformers hf-bert-labels "$of_classes [\$of.negative, \$of.neutral, \$of.positive]" \
+    "and those of which a text has any number"
+cp out labels
+has_probabilities() { # of transformers, each on its own, and the classes that have at least a half
+    jq -sc 'map(.classes | map({(.label): .probability}) | add | [.negative, .neutral, .positive])' labels >found
+    jq --slurpfile found found -e '[.items[] | .probabilities] as $wanted | $found[0] as $found |
+        [range(3) as $i | range(3) as $j | $wanted[$i][$j] - $found[$i][$j] | fabs] | max < 2e-5' \
+        "$models/hf-bert-labels/answers.json" && jq -es 'all(.labels == [.classes[] | select(.probability >= 0.5) | .label])' labels
+}
+expect "with transformers' probabilities" has_probabilities
+jq -c '.items[] | {text, label: ["positive", "neutral"]} + if has("pair") then {pair} else {} end' \
+    "$models/hf-bert-labels/answers.json" >lists.jsonl
+run evaluate --labelled lists.jsonl --model "$models/hf-bert-labels" --json
+has_loss() { jq --slurpfile items "$models/hf-bert-labels/answers.json" -e '.texts == 3 and .exact_match <= 1 and .micro_f1 <= 1 and
+    .macro_f1 <= 1 and (.classes | length) == 3 and (.nll - ([$items[0].items[].loss] | add / 3) | fabs) < 2e-5' out; }
+expect "and evaluate its loss" has_loss
+run evaluate --labelled lists.jsonl --model "$models/hf-bert-labels"
+expect "in a table" eval 'says "3 texts: exact match" && says "(of all choices)" && says "negative"'
+run evaluate --labelled lists.jsonl --model "$models/hf-bert-labels" --calibration none.svg
+expect "of which no calibration is drawn" refused 'any number of classes for a text'
+run evaluate --labelled lists.jsonl --model "$models/hf-bert-classes"
+expect "lists for a model that gives one class" refused 'line 1' 'the label is a list of classes'
+run attention --model "$models/hf-bert-labels" --text 'mo Kaleb rito' --class-token
+expect "its class token names the likeliest" grep -q '^Likeliest class: [a-z]*, probability 0\.' out
 run classify --model "$models/hf-bert-classes" texts --json
 expect "a classifier gives classes" ended_with 0
 expect "the likeliest first" likeliest
@@ -75,9 +99,6 @@ expect "an empty file" refused 'has no text to classify'
 run fill --model "$models/hf-bert-classes" 'mo [MASK]'
 expect "what a classifier fills in is doubted" eval 'ended_with 0 && complains "may mean nothing"'
 cp -r "$models/hf-bert-classes" several
-jq '.problem_type = "multi_label_classification"' "$models/hf-bert-classes/config.json" >several/config.json
-run classify --model several --text mo
-expect "classes of which a text has several" refused 'problem_type' 'multi_label_classification'
 jq '.id2label = {"0": "good", "2": "bad"}' "$models/hf-bert-classes/config.json" >several/config.json
 run classify --model several --text mo
 expect "a class without a name" refused 'id2label' 'no text for the class 1 of 2'

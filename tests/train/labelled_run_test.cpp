@@ -80,6 +80,32 @@ TEST_CASE("a training learns classes that a word decides", "[labelled_run]") {
     CHECK(logged(folder.file("out"), "validation").back().at("accuracy") == 1.0);
 }
 
+TEST_CASE("a training learns which classes a text has, of any number", "[labelled_run]") {
+    const TemporaryFolder folder;
+    std::string lines;
+    for (int i = 0; i < 80; ++i) {
+        const bool the = i % 2 == 0;
+        const bool barks = i % 4 < 2;
+        const char* both = the ? "[\"definite\", \"loud\"]" : "[\"loud\"]";
+        lines += fmt::format("{{\"text\": \"{} dog {} {}\", \"label\": {}}}\n", the ? "the" : "a",
+                             barks ? "barks" : "sleeps", i,
+                             barks ? both
+                             : the ? "[\"definite\"]"
+                                   : "[]");
+    }
+    std::string said;
+    run_job(request(folder, folder.write("a.jsonl", lines), "out", 120),
+            {.say = [&](const std::string& line) { said += line + "\n"; }});
+    CHECK_THAT(said, Contains("definite") && Contains("loud"));
+    CHECK(logged(folder.file("out"), "validation").back().at("label_accuracy") == Approx(1.0));
+    const ModelConfig config = open_model_directory(folder.file("out/model")).config;
+    CHECK(config.output.head == OutputHead::Labels);
+    CHECK(config.output.labels == std::vector<std::string>{"definite", "loud"});
+    TrainingRequest other = request(folder, folder.write("b.jsonl", texts("\"yes\"", "\"no\"")), "other");
+    other.from = folder.file("out/model");
+    CHECK_THROWS_WITH(run_job(std::move(other), {}), Contains("the label is a class, but the model has any number"));
+}
+
 TEST_CASE("a language model of any family goes on to classes", "[labelled_run]") {
     const ResponsesFolder folder;  // with a causal model
     TrainingRequest from = request(folder, folder.write("a.jsonl", texts("\"yes\"", "\"no\"")), "out");
@@ -118,6 +144,7 @@ TEST_CASE("a file of one class, and one of few texts, are named", "[labelled_run
         split_labelled(folder.write("a.jsonl", lines), folder.file("data"), 1);
     };
     CHECK_THROWS_WITH(split(texts("\"yes\"", "\"yes\"")), Contains("holds texts of one class, \"yes\""));
+    CHECK_THROWS_WITH(split(texts("[]", "[]")), Contains("holds only empty lists of classes"));
     CHECK_THROWS_WITH(split(texts("\"yes\"", "\"no\"", 4)), Contains("4 different texts") && Contains("at least 20"));
 }
 
@@ -141,7 +168,7 @@ TEST_CASE("settings that mean nothing to classes or numbers are named", "[labell
     CHECK(complaint("masked-lm", {{"head", "scalar"}, {"scored", "first"}}, {{"steps", 1}, {"label_smoothing", 0}})
               .empty());
     CHECK_THAT(complaint("masked-lm", {{"head", "vocabulary"}}, {{"steps", 1}}),
-               Contains("must be \"classes\" or, for numbers, \"scalar\""));
+               Contains("must be \"classes\", for lists of classes \"labels\" or, for numbers, \"scalar\""));
     CHECK_THAT(complaint("masked-lm", number, {{"steps", 1}, {"label_smoothing", 0.1}}),
                Contains("must be 0 for numbers"));
 }

@@ -207,7 +207,7 @@ ModelConfig scored_model(Architecture architecture, OutputHead head, ScoredState
     config.output.head = head;
     config.output.scored = scored;
     config.output.layer = layer;
-    if (head == OutputHead::Classes) {
+    if (config.output.has_classes()) {
         config.output.labels = {"good", "bad", "neither"};
     }
     if (architecture == Architecture::MaskedLm) {
@@ -245,11 +245,11 @@ Batch labelled_texts(const ModelConfig& config) {
         const std::size_t at = config.output.scored == ScoredState::Last ? length - 1 : 0;
         example.labels.assign(length, kNoTarget);
         example.weights.assign(length, 1.0F);
-        const bool numbers = config.output.head == OutputHead::Scalar;
-        example.labels[at] = numbers ? 0 : static_cast<std::int32_t>(i);
-        if (numbers) {
-            example.numbers.assign(length, 0.0F);
-            example.numbers[at] = static_cast<float>(i) - 0.5F;
+        example.labels[at] = config.output.head == OutputHead::Classes ? static_cast<std::int32_t>(i) : 0;
+        if (config.output.head == OutputHead::Scalar) {
+            example.numbers = {static_cast<float>(i) - 0.5F};
+        } else if (config.output.head == OutputHead::Labels) {
+            example.numbers = {1.0F, i == 0 ? 1.0F : -1.0F, i == 1 ? 1.0F : -1.0F};
         }
         examples.push_back(example);
     }
@@ -259,15 +259,17 @@ Batch labelled_texts(const ModelConfig& config) {
 }  // namespace
 
 TEST_CASE("the losses of classes and numbers have the gradients of central differences", "[objective]") {
-    const auto head = GENERATE(OutputHead::Classes, OutputHead::Scalar);
+    const auto head = GENERATE(OutputHead::Classes, OutputHead::Labels, OutputHead::Scalar);
     const auto scored = GENERATE(ScoredState::First, ScoredState::Last, ScoredState::Mean);
     const auto layer = GENERATE(ScoreLayer::None, ScoreLayer::Relu, ScoreLayer::Tanh);
     const auto architecture = GENERATE(Architecture::MaskedLm, Architecture::CausalLm, Architecture::EncoderDecoder);
     CAPTURE(static_cast<int>(head), static_cast<int>(scored), static_cast<int>(layer), static_cast<int>(architecture));
     SmallModel model(scored_model(architecture, head, scored, layer), "cpu:oracle");
     fill_scores(model);
-    const Objective objective = head == OutputHead::Classes ? class_objective() : number_objective();
-    const float noise = head == OutputHead::Classes ? 0.1F : 0.0F;
+    const Objective objective = head == OutputHead::Classes  ? class_objective()
+                                : head == OutputHead::Labels ? labels_objective()
+                                                             : number_objective();
+    const float noise = model.config.output.has_classes() ? 0.1F : 0.0F;
     check_gradients(model, objective, labelled_texts(model.config), {.epsilon = noise});
 }
 
@@ -301,6 +303,32 @@ TEST_CASE("the mean of a text's states is that of its own tokens", "[objective]"
                 CHECK(found[row * 3 + label] == Approx(expected).margin(1e-4));
             }
         }
+    }
+}
+
+TEST_CASE("the loss of several labels is the mean of binary cross-entropies", "[objective]") {
+    for (const std::string& device : conformance::devices_under_test()) {
+        const ModelConfig config =
+            scored_model(Architecture::MaskedLm, OutputHead::Labels, ScoredState::First, ScoreLayer::None);
+        SmallModel model(config, device);
+        fill_scores(model);
+        const Batch host = labelled_texts(config);
+        const DeviceBatch batch = upload(*model.backend, host);
+        Context ctx{*model.backend};
+        const LossSums sums = labels_objective().loss(ctx, *model.model, batch, {.epsilon = 0.0F});
+        const std::vector<double> scores = model.host(model.model->label_scores(ctx, batch).value());
+        double loss = 0.0;
+        double right = 0.0;
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            if (host.predicted.classes[i / 3] != kNoTarget) {
+                const double margin = scores[i] * host.predicted.numbers[i];
+                loss += std::log1p(std::exp(-margin)) / 3.0;
+                right += margin > 0.0 ? 1.0 / 3.0 : 0.0;
+            }
+        }
+        CHECK(model.host(sums.loss)[0] == Approx(loss).epsilon(1e-5));
+        CHECK(model.host(sums.nll)[0] == Approx(loss).epsilon(1e-5));
+        CHECK(model.host(sums.measures)[0] == Approx(right).margin(1e-3));
     }
 }
 

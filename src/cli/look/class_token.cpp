@@ -18,7 +18,7 @@ namespace headscope {
 
 void choose_class_token(AttentionSelection& selection, const ModelDirectory& model) {
     const OutputConfig& output = model.config.output;
-    const bool classifies = output.head == OutputHead::Classes || output.head == OutputHead::Scalar;
+    const bool classifies = output.scores_texts();
     if (!classifies || output.scored != ScoredState::First || !traits(model.config.architecture).fills_masks) {
         throw UsageError(
             fmt::format("--class-token is for masked models that read a text's class from its first token, and {} {}",
@@ -40,9 +40,10 @@ std::string class_sentence(const Place& place, const std::string& text) {
     if (model.config.output.head == OutputHead::Scalar) {
         return fmt::format("Score: {:.3f}.", scores.front());
     }
-    const std::vector<double> probabilities = probabilities_of(scores);
+    const std::vector<double> probabilities = probabilities_of(model.config.output, scores);
     const auto best = std::ranges::max_element(probabilities);
-    return fmt::format("Class: {}, probability {:.3f}.",
+    return fmt::format("{}: {}, probability {:.3f}.",
+                       model.config.output.head == OutputHead::Labels ? "Likeliest class" : "Class",
                        model.config.output.labels[static_cast<std::size_t>(best - probabilities.begin())], *best);
 }
 

@@ -79,6 +79,8 @@ private:
     std::size_t next_ = 0;
 };
 
+constexpr double kGivenFrom = 0.5;  // of classes of which a text has any number
+
 // The classes, the likeliest first.
 std::vector<std::size_t> ordered(const std::vector<double>& probabilities, std::int64_t top) {
     std::vector<std::size_t> order(probabilities.size());
@@ -88,34 +90,44 @@ std::vector<std::size_t> ordered(const std::vector<double>& probabilities, std::
     return order;
 }
 
-std::string text_of(const ScoredLine& line, const std::vector<std::string>& labels, std::int64_t top) {
+std::string text_of(const ScoredLine& line, const OutputConfig& output, std::int64_t top) {
     if (!line.problem.empty()) {
         return "\n";
     }
-    if (labels.empty()) {
+    if (!output.has_classes()) {
         return fmt::format("{:.4f}\n", line.scores.front().front());
     }
-    const std::vector<double> probabilities = probabilities_of(line.scores.front());
+    const std::vector<double> probabilities = probabilities_of(output, line.scores.front());
     std::string text;
     for (const std::size_t one : ordered(probabilities, top)) {
-        text += fmt::format("{}{}\t{:.4f}", text.empty() ? "" : "\t", labels[one], probabilities[one]);
+        text += fmt::format("{}{}\t{:.4f}", text.empty() ? "" : "\t", output.labels[one], probabilities[one]);
     }
     return text + "\n";
 }
 
-std::string json_of(const ScoredLine& line, const std::vector<std::string>& labels, std::int64_t top, bool picture) {
+std::string json_of(const ScoredLine& line, const OutputConfig& output, std::int64_t top, bool picture) {
+    const std::vector<std::string>& labels = output.labels;
     nlohmann::ordered_json json{{"line", line.line}, {picture ? "picture" : "text", line.text}};
     if (line.pair) {
         json["pair"] = *line.pair;
     }
     if (!line.problem.empty()) {
         json["problem"] = line.problem;
-    } else if (labels.empty()) {
+    } else if (!output.has_classes()) {
         json["score"] = line.scores.front().front();
     } else {
-        const std::vector<double> probabilities = probabilities_of(line.scores.front());
+        const std::vector<double> probabilities = probabilities_of(output, line.scores.front());
         const std::vector<std::size_t> order = ordered(probabilities, top);
-        json["label"] = labels[order.front()];
+        if (output.head == OutputHead::Classes) {
+            json["label"] = labels[order.front()];
+        } else {
+            json["labels"] = nlohmann::json::array();
+            for (const std::size_t one : ordered(probabilities, 0)) {
+                if (probabilities[one] >= kGivenFrom) {
+                    json["labels"].push_back(labels[one]);
+                }
+            }
+        }
         for (const std::size_t one : order) {
             json["classes"].push_back(
                 {{"label", labels[one]}, {"probability", probabilities[one]}, {"score", line.scores.front()[one]}});
@@ -147,8 +159,8 @@ void classify(const ClassifyOptions& options) {
     }
     scorer.print_all([&](ScoredLine& line) { return input.next(line); },
                      [&](const ScoredLine& line) {
-                         return options.common.json ? json_of(line, scorer.labels(), options.top, reads_pictures)
-                                                    : text_of(line, scorer.labels(), options.top);
+                         return options.common.json ? json_of(line, scorer.output(), options.top, reads_pictures)
+                                                    : text_of(line, scorer.output(), options.top);
                      },
                      input.name(),
                      {.noun = reads_pictures ? "picture" : "text", .to_do = " to classify", .done = "classified"});
@@ -164,7 +176,8 @@ void add_classify_command(CLI::App& app, const OpenOptions& open_options) {
         app.add_subcommand("classify", "Print the classes of texts or pictures, or numbers")->group("Language models");
     command->footer(
         "Prints \"class TAB probability\" for each line, the likeliest class first, with a TAB between classes; of a\n"
-        "model with a number (regression) that. A line that cannot be read is reported on standard error, gives an\n"
+        "model that gives texts any number of classes each has a probability of its own; of a model with a number\n"
+        "(regression) that. A line that cannot be read is reported on standard error, gives an\n"
         "empty line, and makes the exit code 1. docs/classifying.md says how to train a model and describes --json.\n\n"
         "Examples:\n"
         "  headscope classify --model out/mood --text 'What a lovely day!'\n"

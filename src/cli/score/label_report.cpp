@@ -22,26 +22,57 @@ std::size_t characters_of(const std::string& text) {
         std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; }));
 }
 
-}  // namespace
-
-std::string class_evaluation_table(const ClassEvaluation& evaluation, const std::vector<std::string>& labels) {
-    const ForcedStatistics& of = evaluation.choices();
-    std::size_t widest = 5;  // "class"
-    for (const std::string& label : labels) {
-        widest = std::max(widest, characters_of(label));
+// Names of classes, all as wide as the widest.
+class NameColumn {
+public:
+    explicit NameColumn(const std::vector<std::string>& labels) {
+        for (const std::string& label : labels) {
+            widest_ = std::max(widest_, characters_of(label));
+        }
     }
-    const auto name = [&](const std::string& label) {
-        return label + std::string(widest - std::min(widest, characters_of(label)), ' ');
-    };
-    std::string text = fmt::format(
-        "{}: accuracy {:.2f} %, F1 {:.4f} (mean of the classes)\n{}  precision  recall      F1   texts\n",
-        counted(evaluation.texts(), "text"), 100.0 * evaluation.accuracy(), evaluation.macro_f1(), name("class"));
+    std::string operator()(const std::string& label) const {
+        return label + std::string(widest_ - std::min(widest_, characters_of(label)), ' ');
+    }
+
+private:
+    std::size_t widest_ = 5;  // "class"
+};
+
+template <class Evaluation>
+std::string table_of_classes(const Evaluation& evaluation, const std::vector<std::string>& labels) {
+    const NameColumn name(labels);
+    std::string text = name("class") + "  precision  recall      F1   texts\n";
     for (std::size_t i = 0; i < labels.size(); ++i) {
         const ClassEvaluation::OfClass one = evaluation.of_class(i);
         text += fmt::format("{}  {:9.4f}  {:6.4f}  {:6.4f}  {:6}\n", name(labels[i]), one.precision, one.recall, one.f1,
                             one.texts);
     }
-    text += fmt::format("\n{}  the model's, in this order\n", name("text"));
+    return text;
+}
+
+template <class Evaluation>
+Json json_of_classes(const Evaluation& evaluation, const std::vector<std::string>& labels) {
+    Json classes = Json::array();
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const ClassEvaluation::OfClass one = evaluation.of_class(i);
+        classes.push_back({{"label", labels[i]},
+                           {"texts", one.texts},
+                           {"precision", one.precision},
+                           {"recall", one.recall},
+                           {"f1", one.f1}});
+    }
+    return classes;
+}
+
+}  // namespace
+
+std::string class_evaluation_table(const ClassEvaluation& evaluation, const std::vector<std::string>& labels) {
+    const ForcedStatistics& of = evaluation.choices();
+    const NameColumn name(labels);
+    std::string text =
+        fmt::format("{}: accuracy {:.2f} %, F1 {:.4f} (mean of the classes)\n{}\n{}  the model's, in this order\n",
+                    counted(evaluation.texts(), "text"), 100.0 * evaluation.accuracy(), evaluation.macro_f1(),
+                    table_of_classes(evaluation, labels), name("text"));
     for (std::size_t i = 0; i < labels.size(); ++i) {
         text += name(labels[i]) + " ";
         for (const std::int64_t count : evaluation.confusion()[i]) {
@@ -64,16 +95,34 @@ std::string class_evaluation_json(const ClassEvaluation& evaluation, const std::
                  {"accuracy", evaluation.accuracy()},
                  {"macro_f1", evaluation.macro_f1()},
                  {"nll", evaluation.choices().nll()},
-                 {"calibration", calibration_json(evaluation.choices())}});
+                 {"calibration", calibration_json(evaluation.choices())},
+                 {"classes", json_of_classes(evaluation, labels)}});
     for (std::size_t i = 0; i < labels.size(); ++i) {
-        const ClassEvaluation::OfClass one = evaluation.of_class(i);
-        json["classes"].push_back({{"label", labels[i]},
-                                   {"texts", one.texts},
-                                   {"precision", one.precision},
-                                   {"recall", one.recall},
-                                   {"f1", one.f1},
-                                   {"given", evaluation.confusion()[i]}});
+        json["classes"][i]["given"] = evaluation.confusion()[i];
     }
+    return json_document(json);
+}
+
+std::string labels_evaluation_table(const LabelsEvaluation& evaluation, const std::vector<std::string>& labels) {
+    return fmt::format(
+        "{}: exact match {:.2f} %, F1 {:.4f} (of all choices), {:.4f} (mean of the classes)\n{}\nloss {:.4f}; a text "
+        "gets "
+        "the classes whose probability is at least 0.5\n",
+        counted(evaluation.texts(), "text"), 100.0 * evaluation.exact_match(), evaluation.micro_f1(),
+        evaluation.macro_f1(), table_of_classes(evaluation, labels), evaluation.nll());
+}
+
+std::string labels_evaluation_json(const LabelsEvaluation& evaluation, const std::vector<std::string>& labels,
+                                   std::size_t left_out, const ResultOrigin& origin, const EvaluatedBy& by) {
+    Json json = to_json(origin);
+    json.update({{"model", evaluated_by_json(by)},
+                 {"texts", evaluation.texts()},
+                 {"left_out", left_out},
+                 {"exact_match", evaluation.exact_match()},
+                 {"micro_f1", evaluation.micro_f1()},
+                 {"macro_f1", evaluation.macro_f1()},
+                 {"nll", evaluation.nll()},
+                 {"classes", json_of_classes(evaluation, labels)}});
     return json_document(json);
 }
 

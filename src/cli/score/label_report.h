@@ -17,6 +17,10 @@ std::string class_evaluation_table(const ClassEvaluation& evaluation, const std:
 // One object with a newline.
 std::string class_evaluation_json(const ClassEvaluation& evaluation, const std::vector<std::string>& labels,
                                   std::size_t left_out, const ResultOrigin& origin, const EvaluatedBy& by);
+// Of texts with any number of classes.
+std::string labels_evaluation_table(const LabelsEvaluation& evaluation, const std::vector<std::string>& labels);
+std::string labels_evaluation_json(const LabelsEvaluation& evaluation, const std::vector<std::string>& labels,
+                                   std::size_t left_out, const ResultOrigin& origin, const EvaluatedBy& by);
 std::string number_evaluation_table(const NumberEvaluation& evaluation);
 std::string number_evaluation_json(const NumberEvaluation& evaluation, std::size_t left_out, const ResultOrigin& origin,
                                    const EvaluatedBy& by);

@@ -14,8 +14,9 @@ public:
     // Error for a model without scores of texts.
     TextScorer(const CommonOptions& common, std::int64_t batch_tokens);
 
-    const std::vector<std::string>& labels() const { return directory().config.output.labels; }
-    bool has_classes() const { return !labels().empty(); }
+    const OutputConfig& output() const { return directory().config.output; }
+    const std::vector<std::string>& labels() const { return output().labels; }
+    bool has_classes() const { return output().has_classes(); }
 
 private:
     std::vector<Example> examples_of(const ScoredLine& line) const override;

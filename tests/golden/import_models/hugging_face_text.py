@@ -89,6 +89,15 @@ LABELS = {"id2label": {0: "negative", 1: "neutral", 2: "positive"},
           "label2id": {"negative": 0, "neutral": 1, "positive": 2}}
 
 
+@torch.no_grad()
+def with_probabilities(model, found):
+    """Of a model whose classes a text may have several of: their probabilities, and the loss of a text with the last
+    two."""
+    output = model(input_ids=torch.tensor([found["ids"]]), token_type_ids=torch.tensor([found["types"]]),
+                   labels=torch.tensor([[0.0, 1.0, 1.0]]))
+    return {**found, "probabilities": toy.numbers(output.logits[0].double().sigmoid()), "loss": round(output.loss.item(), 5)}
+
+
 def make_scored_bert(folder, kind="SequenceClassification", **more):
     side = make_word_pieces(folder, True)
     config = transformers.BertConfig(**bert_shape(side.get_vocab_size(), **more))
@@ -99,7 +108,8 @@ def make_scored_bert(folder, kind="SequenceClassification", **more):
         pair = side.encode(first, second)
         found = scored_item(model, first, pair.ids, pair.type_ids, pair=second)
         items.append({**found, **(best_span(second, pair, found["scores"]) if kind == "QuestionAnswering" else {})})
-    toy.write_answers(folder, items)
+    several = config.problem_type == "multi_label_classification"
+    toy.write_answers(folder, [with_probabilities(model, item) for item in items] if several else items)
 
 
 def best_span(context, pair, scores):

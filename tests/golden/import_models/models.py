@@ -101,6 +101,7 @@ MODELS = {
     "hf-roberta": make_roberta,
     "hf-distilbert": make_distilbert,
     "hf-bert-classes": lambda folder: make_scored_bert(folder, **LABELS),
+    "hf-bert-labels": lambda folder: make_scored_bert(folder, problem_type="multi_label_classification", **LABELS),
     "hf-bert-number": lambda folder: make_scored_bert(folder, num_labels=1),
     "hf-bert-answers": lambda folder: make_scored_bert(folder, "QuestionAnswering"),
     "hf-distilbert-classes": make_distilbert_classes,
