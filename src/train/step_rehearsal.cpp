@@ -103,22 +103,24 @@ Batch StepRehearsal::sentences(std::int64_t tokens, std::int64_t length) const {
     const ModelConfig& model = learner_.model_config();
     const Padding padding = step_budget(options_).padding();
     const bool pair = traits(model.architecture).reads_source;
-    length = frame_.patches ? frame_.patches->positions() : pair ? length : options_.max_length;
+    const std::int64_t written = pair ? length : options_.max_length;
+    const std::int64_t read = frame_.patches ? frame_.patches->positions() : written;
     const std::int64_t pieces_of_source = frame_.patches
                                               ? frame_.patches->shape.patches() * frame_.patches->shape.values()
-                                              : length - frame_.around_source();
-    const std::int64_t pieces_of_target = has_decoder(model) ? length - frame_.around_target() : length;
+                                              : read - frame_.around_source();
+    const std::int64_t pieces_of_target = has_decoder(model) ? written - frame_.around_target() : read;
+    const std::int64_t longest = std::max(read, written);
     // All pieces differ, so that lookups spread over the whole embedding table.
     const auto side = [&](std::int64_t vocabulary, std::int64_t sentence, std::int64_t pieces) {
         std::vector<std::int32_t> ids;
         for (std::int64_t i = 0; i < pieces; ++i) {
-            ids.push_back(static_cast<std::int32_t>((sentence * length + i) % vocabulary));
+            ids.push_back(static_cast<std::int32_t>((sentence * longest + i) % vocabulary));
         }
         return ids;
     };
     const std::int64_t texts = task_.compares ? 2 : 1;  // of an example
     std::vector<Example> pairs;
-    for (std::int64_t i = 0; i < std::max<std::int64_t>(tokens / padding.of(length) / texts, 1); ++i) {
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(tokens / padding.of(longest) / texts, 1); ++i) {
         if (pair) {
             pairs.push_back({side(frame_.patches ? kChannelValues : model.source_vocabulary, i, pieces_of_source),
                              side(model.target_vocabulary, i, pieces_of_target)});
@@ -126,7 +128,7 @@ Batch StepRehearsal::sentences(std::int64_t tokens, std::int64_t length) const {
                 pairs.back().labels = pairs.back().target;
             }
         } else {
-            pairs.push_back(example_of(side(model.target_vocabulary, i, length), task_.compares));
+            pairs.push_back(example_of(side(model.target_vocabulary, i, written), task_.compares));
         }
     }
     complete(pairs);

@@ -74,6 +74,21 @@ TEST_CASE("a rehearsal keeps and computes what the training will, for any number
     CHECK(kept[1] > kept[0]);
 }
 
+TEST_CASE("captions may be longer than their pictures", "[batch_size]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["model"]["input"] = {{"kind", "patches"}, {"picture", 4}, {"patch", 2}};
+    settings["model"]["embedding"] = {{"tying", "target_output"}};
+    settings["tokenizer"]["shared"] = false;
+    const TrainConfig config = parse_train_config(settings, folder.file("digits.json"), "");
+    const auto backend = open_device("cpu");
+    StepRehearsal rehearsal(*backend, config, config.model_config(768, 72), Arithmetic{});
+    const Batch batch = rehearsal.longest_sentences(256);
+    CHECK(batch.target.length == config.training.max_length);
+    CHECK(batch.source.length < batch.target.length);
+    CHECK(batch.sentences == 256 / batch.target.length);
+}
+
 TEST_CASE("steps that would take long are estimated from small ones", "[dry_run]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
