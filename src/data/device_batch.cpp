@@ -1,7 +1,6 @@
 #include "data/device_batch.h"
 
 #include <algorithm>
-
 #include <vector>
 
 #include "support/check.h"

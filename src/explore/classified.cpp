@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "explore/editing_observer.h"
-#include "infer/next_tokens.h"
 #include "infer/response_scores.h"
 #include "infer/scored_text.h"
 #include "observe/record_attention.h"
@@ -45,8 +45,10 @@ std::vector<std::vector<double>> class_scores(Context& ctx, const Model& model, 
     std::vector<std::vector<double>> scores =
         label_scores(ctx, model, examples, request.frame,
                      {.source_tokens = tokens, .target_tokens = tokens, .longest = config.max_length});
-    if (config.output.head == OutputHead::Classes) {
-        std::ranges::for_each(scores, [](std::vector<double>& of_one) { log_softmax(of_one); });
+    if (config.output.has_classes()) {
+        for (std::vector<double>& of_one : scores) {
+            of_one = log_probabilities_of(config.output, std::move(of_one));
+        }
     }
     return scores;
 }
@@ -68,7 +70,7 @@ Exploration explore_classes(Backend& backend, const LoadedModel& models, Compute
         return result;
     }
     result.record = make_record(config, request.source, 0, nullptr, collector.fetch(backend));
-    if (config.output.head == OutputHead::Classes) {
+    if (config.output.has_classes()) {
         const ExploredStep step = step_of(scores, request, config.output.labels);
         result.translation = config.output.labels[static_cast<std::size_t>(step.token)];
         result.record.target_out = {{.text = result.translation, .begins_word = true}};

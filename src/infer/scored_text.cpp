@@ -108,12 +108,19 @@ void require_text_scores(const ModelDirectory& model) {
     }
 }
 
-std::vector<double> probabilities_of(const OutputConfig& output, std::vector<double> scores) {
+std::vector<double> log_probabilities_of(const OutputConfig& output, std::vector<double> scores) {
     if (output.head == OutputHead::Labels) {
-        std::ranges::transform(scores, scores.begin(), [](double score) { return 1.0 / (1.0 + std::exp(-score)); });
-        return scores;
+        std::ranges::transform(scores, scores.begin(), [](double score) {
+            return std::min(score, 0.0) - std::log1p(std::exp(-std::abs(score)));
+        });
+    } else {
+        log_softmax(scores);
     }
-    log_softmax(scores);
+    return scores;
+}
+
+std::vector<double> probabilities_of(const OutputConfig& output, std::vector<double> scores) {
+    scores = log_probabilities_of(output, std::move(scores));
     std::ranges::transform(scores, scores.begin(), [](double log_probability) { return std::exp(log_probability); });
     return scores;
 }

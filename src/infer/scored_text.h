@@ -50,6 +50,7 @@ LabelForm label_form(const OutputConfig& output);
 void require_text_scores(const ModelDirectory& model);
 
 // The probabilities of classes with these scores: of one of them, or of each on its own.
+std::vector<double> log_probabilities_of(const OutputConfig& output, std::vector<double> scores);
 std::vector<double> probabilities_of(const OutputConfig& output, std::vector<double> scores);
 
 }  // namespace headscope

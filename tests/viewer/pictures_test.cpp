@@ -1,5 +1,6 @@
 // Models that read pictures: attention drawn on the picture, captions, classes, and pictures that cannot be read.
 #include <cmath>
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
@@ -156,6 +157,23 @@ TEST_CASE("The classes of a picture have transformers' probabilities", "[picture
     CHECK(stage.scene().main.shown->translation == step.candidates.front().text);
     CHECK_THAT(stage.texts(PanelId::Time), Contains(labels[2]) && Contains("What the class token looks at"));
     CHECK(std::string(title_of(PanelId::Time, reading_of(stage.scene()))) == "Classes");
+}
+
+TEST_CASE("Where a picture may have any number of classes, each has a probability of its own", "[pictures]") {
+    const TemporaryFolder folder;
+    std::filesystem::copy(picture_classifier(), folder.file("several"), std::filesystem::copy_options::recursive);
+    json config = read_json_file(folder.file("several/config.json"));
+    config["problem_type"] = "multi_label_classification";
+    folder.write("several/config.json", config.dump());
+    Session session(on_cpu(folder.file("several"), sentence(some_picture(), PanelId::Time)), [] {});
+    settle(session);
+    const json wanted = read_json_file(picture_classifier() + "/pictures.json")[0]["scores"];
+    REQUIRE(session.scene().main.shown != nullptr);
+    REQUIRE(session.scene().main.shown->steps.front().candidates.size() == wanted.size());
+    for (const NextCandidate& one : session.scene().main.shown->steps.front().candidates) {
+        const double score = wanted[static_cast<std::size_t>(one.token)].get<double>();
+        CHECK(std::exp(one.log_probability) == Approx(1.0 / (1.0 + std::exp(-score))).margin(1e-4));
+    }
 }
 
 TEST_CASE("The importance of a head for a picture is what switching it off costs", "[pictures]") {

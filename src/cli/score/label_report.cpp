@@ -106,8 +106,7 @@ std::string class_evaluation_json(const ClassEvaluation& evaluation, const std::
 std::string labels_evaluation_table(const LabelsEvaluation& evaluation, const std::vector<std::string>& labels) {
     return fmt::format(
         "{}: exact match {:.2f} %, F1 {:.4f} (of all choices), {:.4f} (mean of the classes)\n{}\nloss {:.4f}; a text "
-        "gets "
-        "the classes whose probability is at least 0.5\n",
+        "gets the classes whose probability is at least 0.5\n",
         counted(evaluation.texts(), "text"), 100.0 * evaluation.exact_match(), evaluation.micro_f1(),
         evaluation.macro_f1(), table_of_classes(evaluation, labels), evaluation.nll());
 }
