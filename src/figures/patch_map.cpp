@@ -46,10 +46,16 @@ public:
         const int count = static_cast<int>(map_.tiles.size()) + 1;
         const int columns = std::clamp(map_.columns, 1, map_.apart ? std::max(count - 1, 1) : count);
         const int places = map_.apart ? columns - 1 : 0;  // left empty beside the picture
-        const double top = kPatchMapMargin + kTitleSize + kPatchMapGap;
-        sketch_.text(
-            {Role::Title}, ink_.text,
-            {kPatchMapMargin, kPatchMapMargin + kTitleSize, kTitleSize, Anchor::Start, false, true, map_.title});
+        const double across = columns * (width_ + kPatchMapGap) - kPatchMapGap;
+        double top = kPatchMapMargin;
+        double right = kPatchMapMargin + across;
+        for (const std::string& line : wrapped(map_.title, std::max(across, kLeastTitle) / kBoldTitle)) {
+            top += kTitleSize * (top > kPatchMapMargin ? kLineSpacing : 1.0);
+            sketch_.text({Role::Title}, ink_.text,
+                         {kPatchMapMargin, top, kTitleSize, Anchor::Start, false, true, line});
+            right = std::max(right, kPatchMapMargin + kTitleSize * text_width(line));
+        }
+        top += kPatchMapGap;
         for (int i = 0; i < count; ++i) {
             const int place = i == 0 ? 0 : i + places;
             const double x = kPatchMapMargin + (place % columns) * (width_ + kPatchMapGap);
@@ -58,8 +64,6 @@ public:
         }
         const int rows = (count + places + columns - 1) / columns;
         const double bottom = top + rows * (width_ + kPatchMapLabel + kPatchMapGap);
-        const double right = std::max(kPatchMapMargin + columns * (width_ + kPatchMapGap) - kPatchMapGap,
-                                      kPatchMapMargin + kTitleSize * text_width(map_.title));
         draw_scale(bottom, std::min(kScale, right - kPatchMapMargin));
         const std::vector<std::string> note = wrapped(map_.note, (right - kPatchMapMargin) / kNoteSize);
         sketch_.lines_of_text({Role::Note}, ink_.faint, kPatchMapMargin, bottom + 3.2, kNoteSize, note);
@@ -71,6 +75,8 @@ public:
 private:
     static constexpr double kNoteSize = 0.85;
     static constexpr double kScale = 12.0;  // its width
+    static constexpr double kLeastTitle = 20.0;
+    static constexpr double kBoldTitle = 1.1 * kTitleSize;  // for the width of bold letters
 
     static Colour pixel(const PixelPicture& picture, int row, int column) {
         const auto at = static_cast<std::size_t>((row * picture.width + column) * 3);

@@ -69,7 +69,7 @@ double probability_of(const Exploration& shown, std::int32_t wanted) {
 
 TEST_CASE("The heads of a ViT's class token are drawn on the picture", "[pictures]") {
     PictureStage stage(true);
-    CHECK_THAT(stage.texts(PanelId::Figure), Contains("What the class token looks at, layer 2"));
+    CHECK(stage.drawing(PanelId::Figure).title == "What the class token looks at, layer 2");
     const int heads = heads_of(stage.scene());
     const SelectedAttention content = panel_contents(stage.scene(), PanelId::Figure).front();
     REQUIRE(content.chosen == std::vector<std::size_t>{0});
@@ -214,7 +214,7 @@ TEST_CASE("All heads are small copies of the picture, and the matrix has one bes
         stage.state().panel = PanelId::Matrix;
         stage.state().matrix = MatrixView::Rollout;
         settle(stage.session);
-        CHECK_THAT(stage.texts(PanelId::Matrix), Contains("on average") || Contains("class token looks at"));
+        CHECK_THAT(stage.texts(PanelId::Matrix), Contains("on average") || Contains("class token"));
         CHECK_THAT(stage.texts(PanelId::Matrix), Contains("\nattention rollout\n"));
         stage.state().kind = AttentionKind::Cross;
         stage.drawing(PanelId::Heads);
