@@ -40,13 +40,26 @@ void HoldOut::add(std::string_view source, std::string_view target) {
     pairs_.push_back(keys);
 }
 
+// Whether there are few different targets.
+bool HoldOut::names_classes() const {
+    constexpr std::size_t kSources = 10;  // of each, at least
+    std::vector<std::uint64_t> targets(pairs_.size());
+    std::ranges::transform(pairs_, targets.begin(), &Keys::target);
+    std::ranges::sort(targets);
+    const auto different = std::unique(targets.begin(), targets.end()) - targets.begin();
+    return kSources * static_cast<std::size_t>(different) < firsts_.size();
+}
+
 void HoldOut::hold(std::size_t pair, Part part) {
     held_.emplace(pair, part);
     sources_.insert(pairs_[pair].source);
-    targets_.insert(pairs_[pair].target);
+    if (!classes_) {
+        targets_.insert(pairs_[pair].target);
+    }
 }
 
 void HoldOut::choose(const HoldOutSizes& sizes) {
+    classes_ = names_classes();
     const auto wanted = static_cast<std::size_t>(sizes.valid + sizes.test);
     const std::size_t there = sizes.last ? pairs_.size() : firsts_.size();
     if (wanted > 0 && there <= wanted) {

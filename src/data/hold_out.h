@@ -24,7 +24,9 @@ struct HoldOutSizes {
     std::uint64_t seed = 1;
 };
 
-// Sides are equal if their normalised_text is. Memory: about 60 bytes per pair with a new source.
+// Sides are equal if their normalised_text is. Where there are less than a tenth as many different targets as sources,
+// targets are names of classes, which pairs may share with held-out ones. Memory: about 60 bytes per pair with a new
+// source.
 class HoldOut {
 public:
     // Excludes sentences from training, such as another corpus's test part. An empty side (is_empty_text) excludes
@@ -43,6 +45,7 @@ private:
     struct Keys {
         std::uint64_t source = 0, target = 0;
     };
+    bool names_classes() const;
     void hold(std::size_t pair, Part part);
     void choose_randomly(const HoldOutSizes& sizes);
 
@@ -51,6 +54,7 @@ private:
     std::unordered_map<std::uint64_t, std::size_t> seen_;  // source -> its index in firsts_
     std::unordered_map<std::size_t, Part> held_;           // pair -> its part
     std::unordered_set<std::uint64_t> sources_, targets_;  // held out or excluded
+    bool classes_ = false;                                 // targets are names of classes
 };
 
 }  // namespace headscope

@@ -159,6 +159,25 @@ TEST_CASE("an empty side excludes nothing", "[hold_out]") {
           std::vector<Part>{Part::Train, Part::Train, Part::Train});
 }
 
+TEST_CASE("names of classes as targets do not exclude the pairs of their classes", "[hold_out]") {
+    for (const bool last : {false, true}) {
+        Pairs pairs;
+        for (int i = 0; i < 100; ++i) {
+            pairs.emplace_back("text " + std::to_string(i), i % 2 == 0 ? "good" : "bad");
+        }
+        const auto parts = parts_of(pairs, {.valid = 5, .test = 5, .last = last});
+        CHECK(count(parts, Part::Train) == 90);
+        CHECK(count(parts, Part::Valid) == 5);
+        pairs.emplace_back(pairs.back());  // the same text
+        CHECK(count(parts_of(pairs, {.valid = 1, .last = true}), Part::Shared) == 1);
+    }
+    Pairs few;  // ten sources for each target: these may be translations
+    for (int i = 0; i < 20; ++i) {
+        few.emplace_back("text " + std::to_string(i), i % 2 == 0 ? "good" : "bad");
+    }
+    CHECK(count(parts_of(few, {.valid = 1, .last = true}), Part::Shared) == 9);
+}
+
 TEST_CASE("the same seed holds out the same pairs", "[hold_out]") {
     const Pairs pairs = sample();
     const auto parts = parts_of(pairs, {.valid = 20, .test = 30, .seed = 7});

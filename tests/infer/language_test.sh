@@ -48,11 +48,14 @@ run attention --model span --device cpu --text 'the <extra_id_0> sleeps.' --kind
 expect "in the decoder, too, and with the model's own mark" grep -q '&lt;extra_id_0&gt;' gap.svg
 run attention --model span --device cpu --text 'the [MASK] sleeps.' --lens
 expect "with what each layer would write" says "<extra_id_0>"
-for i in {1..60}; do printf 'a dog\na cat\n' >>animals.txt && printf 'it barks\nit purrs\n' >>noises.txt; done
-run train --from span --source animals.txt --target noises.txt --steps 2 --output tuned --device cpu
-expect "a span model can be fine-tuned to a task" ended_with 0
-run translate --model tuned --device cpu animals.txt
-expect "which it then does" eval 'ended_with 0 && lines 120'
+for words in {the,a}\ {small,big,small\ small,big\ big}\ {dog,cat}\ {sleeps,sees\ {the,a,a\ small,a\ big}\ {dog,cat}}; do
+    animal=${words%% s[el]e*}
+    echo "$words." >>sentences.txt && echo "${animal##* }" >>animals.txt
+done
+run train --from span --source sentences.txt --target animals.txt --steps 200 --learning-rate 0.01 --output tuned --device cpu
+expect "a span model can be fine-tuned to a task, such as naming a class" complains "143 pairs for training, 1 for validation; left out: 0 that share"
+run translate --model tuned --device cpu sentences.txt
+expect "which it then does" same out animals.txt
 run evaluate --model span --device cpu --text text.txt
 expect "it is evaluated by the spans of a text" says "of hidden spans"
 run evaluate --model span --device cpu --text text.txt --json
