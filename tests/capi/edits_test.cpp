@@ -119,6 +119,16 @@ TEST_CASE("fills and scores obey edits") {
     CHECK(log_probability(pinned, 0) == Approx(log_probability(plain, 0)).margin(1e-5));
     CHECK(log_probability(pinned, 1) != Approx(log_probability(plain, 1)).margin(1e-5));
 
+    // Without its causal mask a decoder sees the target, but no pads, of which a longer pair beside has none.
+    const json open = edits("decoder", "unmasked", 3, 8);
+    const Result leaked = result_of(submit(model, HS_SCORE, sources, open, &targets));
+    for (std::size_t i = 0; i < 2; ++i) {
+        const Texts target{targets[i]};
+        const Result read = result_of(submit(model, HS_RUN, {sources[i]}, open, &target));
+        CHECK(log_probability(leaked, i) == Approx(log_probability(read)).margin(1e-4));
+        CHECK(log_probability(leaked, i) != Approx(log_probability(plain, i)).margin(1e-2));
+    }
+
     const Result pseudo = result_of(submit(masked, HS_SCORE, {"The cat sleeps."}, off));
     CHECK(log_probability(pseudo) !=
           Approx(log_probability(result_of(submit(masked, HS_SCORE, {"The cat sleeps."})))).margin(1e-3));
