@@ -41,7 +41,7 @@ std::vector<std::vector<double>> class_scores(Context& ctx, const Model& model, 
     const ModelConfig& config = model.config();
     const ScoredTextEncoder encoder(config, nullptr, request.frame);
     const std::vector<Example> examples(static_cast<std::size_t>(copies), encoder.of_source(request.source.ids));
-    const std::int64_t tokens = copies * request.source_length;
+    const std::int64_t tokens = copies * Padding{.longest = config.max_length}.of(request.source_length);  // one batch
     std::vector<std::vector<double>> scores =
         label_scores(ctx, model, examples, request.frame,
                      {.source_tokens = tokens, .target_tokens = tokens, .longest = config.max_length});

@@ -47,7 +47,8 @@ inline std::string write_language_model(const TemporaryFolder& folder, const std
     const Tokenizer source = config.input.patches()
                                  ? Tokenizer::from_bytes(picture_pieces_file(patches_of(config)->shape), "pictures")
                                  : Tokenizer::from_bytes(vocabulary.files().segmenter, "tokenizer");
-    write_model_directory(*backend, folder.file(name), config, parameters, DType::F32, source, vocabulary);
+    write_model_directory(*backend, folder.file(name), config, parameters, DType::F32, source,
+                          family == Architecture::Encoder ? source : vocabulary);
     return folder.file(name);
 }
 

@@ -176,6 +176,31 @@ TEST_CASE("Where a picture may have any number of classes, each has a probabilit
     }
 }
 
+TEST_CASE("A classifier that could read more patches measures its heads, too", "[pictures]") {
+    const TemporaryFolder folder;
+    const std::string roomy = write_language_model(folder, "roomy", Architecture::Encoder, 3, [](ModelConfig& config) {
+        config.decoder_layers = 0;
+        config.embedding = {};
+        config.input = {.kind = InputKind::Patches, .picture = 16, .patch = 4, .channels = 3, .class_token = true};
+        config.input.mean = config.input.deviation = {0.5, 0.5, 0.5};
+        config.source_vocabulary = config.target_vocabulary = config.input.channels * kChannelValues;
+        config.frame.source_end = {};
+        config.output.head = OutputHead::Classes;
+        config.output.labels = {"circle", "square"};
+        config.output.scored = ScoredState::First;
+    });
+    Session session(on_cpu(roomy, sentence(some_picture(), PanelId::Surgery)), [] {});
+    settle(session);
+    CHECK(why_empty(session.scene().main).empty());
+    session.measure_importance();
+    settle(session);
+    INFO(errors_of(session));
+    const Importance* found = shown_importance(session.scene());
+    REQUIRE(found != nullptr);
+    CHECK(found->problem.empty());
+    CHECK(found->heads.size() == 8);
+}
+
 TEST_CASE("The importance of a head for a picture is what switching it off costs", "[pictures]") {
     for (const bool classifies : {true, false}) {
         INFO((classifies ? "classifier" : "captioner"));
