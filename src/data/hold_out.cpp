@@ -60,6 +60,9 @@ void HoldOut::hold(std::size_t pair, Part part) {
 
 void HoldOut::choose(const HoldOutSizes& sizes) {
     classes_ = names_classes();
+    if (classes_) {
+        targets_.clear();  // of excluded pairs
+    }
     const auto wanted = static_cast<std::size_t>(sizes.valid + sizes.test);
     const std::size_t there = sizes.last ? pairs_.size() : firsts_.size();
     if (wanted > 0 && there <= wanted) {

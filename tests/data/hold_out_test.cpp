@@ -168,6 +168,7 @@ TEST_CASE("names of classes as targets do not exclude the pairs of their classes
         const auto parts = parts_of(pairs, {.valid = 5, .test = 5, .last = last});
         CHECK(count(parts, Part::Train) == 90);
         CHECK(count(parts, Part::Valid) == 5);
+        CHECK(count(parts_of(pairs, {.last = last}, {{"text 3", "bad"}, {"other", "good"}}), Part::Shared) == 1);
         pairs.emplace_back(pairs.back());  // the same text
         CHECK(count(parts_of(pairs, {.valid = 1, .last = true}), Part::Shared) == 1);
     }
