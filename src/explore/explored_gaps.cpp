@@ -1,6 +1,7 @@
 #include "explore/explored_gaps.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "infer/gap_filler.h"
 #include "support/check.h"
@@ -21,10 +22,10 @@ std::vector<ExploredStep> explored_gaps(const Tokenizer& tokenizer, const std::v
     for (std::size_t gap = 0; gap < found.size(); ++gap) {
         const auto written = outputs.front().tokens;
         const auto sentinel = std::ranges::find(written, sentinels[gap]);
-        ExploredStep step{.token = 0,
-                          .log_probability = found[gap].front().log_probability,
-                          .rank = 1,
-                          .position = sentinel == written.end() ? -1 : sentinel - written.begin()};
+        const bool fills = sentinel != written.end();
+        ExploredStep step{.token = fills ? 0 : -1, .rank = fills ? 1 : 0};
+        step.log_probability = fills ? found[gap].front().log_probability : -std::numeric_limits<double>::infinity();
+        step.position = fills ? sentinel - written.begin() : -1;
         for (const GapCandidate& candidate : found[gap]) {
             step.candidates.push_back(
                 {static_cast<std::int32_t>(step.candidates.size()), candidate.text, candidate.log_probability});

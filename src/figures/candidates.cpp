@@ -69,9 +69,6 @@ private:
         const std::string word = options_.gaps && text.starts_with(' ') ? text.substr(1) : text;
         return options_.gaps && word.empty() ? "(nothing)" : word;
     }
-    double probability(const ExploredStep& step) const {
-        return options_.gaps && step.position < 0 ? 0.0 : std::exp(step.log_probability);
-    }
 
     void strip() {
         double x = kMargin;
@@ -89,10 +86,10 @@ private:
             Mark mark{Role::Cell};
             mark.item = static_cast<int>(step);
             if (sketch_.tips()) {
-                mark.tip = fmt::format("{}: {}, rank {}", written(step), percent(std::log(probability(one))), one.rank);
+                mark.tip = fmt::format("{}: {}, rank {}", written(step), percent(one.log_probability), one.rank);
             }
             const Rect cell{x, y_, width, kCellHeight, 0.25};
-            const Colour ground = mixed(ink_.paper, ink_.accent, 0.75 * probability(one));
+            const Colour ground = mixed(ink_.paper, ink_.accent, 0.75 * std::exp(one.log_probability));
             sketch_.rect(mark, ground, cell);
             if (static_cast<int>(step) == chosen_) {
                 mark.role = Role::Frame;
@@ -113,8 +110,8 @@ private:
         for (NextCandidate& row : rows) {
             row.text = shown(row.text);
         }
-        const bool among =
-            std::any_of(rows.begin(), rows.end(), [&](const NextCandidate& row) { return row.token == step.token; });
+        const bool among = options_.gaps ||
+                           std::ranges::any_of(rows, [&](const NextCandidate& row) { return row.token == step.token; });
         if (!among) {
             rows.push_back({step.token, written(static_cast<std::size_t>(chosen_)), step.log_probability});
         }

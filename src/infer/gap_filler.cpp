@@ -16,23 +16,27 @@ namespace headscope {
 
 namespace {
 
-// The pieces of each gap in an output, with the sum of their log-probabilities.
-std::vector<GapCandidate> gaps_of(const Tokenizer& tokenizer, const std::vector<std::int32_t>& sentinels,
-                                  std::span<const std::int32_t> output, std::span<const double> log_probabilities) {
-    std::vector<GapCandidate> found(sentinels.size());
+// The pieces of each gap in an output, with the sum of their log-probabilities; nothing of a gap that it does not
+// write.
+std::vector<std::optional<GapCandidate>> gaps_of(const Tokenizer& tokenizer, const std::vector<std::int32_t>& sentinels,
+                                                 std::span<const std::int32_t> output,
+                                                 std::span<const double> log_probabilities) {
+    std::vector<std::optional<GapCandidate>> found(sentinels.size());
     GapCandidate* open = nullptr;
     for (std::size_t i = 0; i < output.size(); ++i) {
         const std::int32_t id = output[i];
         if (tokenizer.vocabulary().piece(id).kind == PieceKind::Control) {
             const auto gap = std::ranges::find(sentinels, id) - sentinels.begin();
-            open = gap < std::ssize(sentinels) ? &found[static_cast<std::size_t>(gap)] : nullptr;
+            open = gap < std::ssize(sentinels) ? &found[static_cast<std::size_t>(gap)].emplace() : nullptr;
         } else if (open != nullptr) {
             open->ids.push_back(id);
             open->log_probability += log_probabilities[i];
         }
     }
     for (std::size_t gap = 0; gap < found.size(); ++gap) {
-        found[gap].text = decode_after(tokenizer, {sentinels[gap]}, found[gap].ids);
+        if (found[gap]) {
+            found[gap]->text = decode_after(tokenizer, {sentinels[gap]}, found[gap]->ids);
+        }
     }
     return found;
 }
@@ -102,10 +106,10 @@ void add_gap_candidates(const Tokenizer& tokenizer, const std::vector<std::int32
                         std::vector<std::vector<GapCandidate>>& gaps) {
     HEADSCOPE_CHECK(output.size() == log_probabilities.size(), "each token has a log-probability");
     gaps.resize(sentinels.size());
-    std::vector<GapCandidate> found = gaps_of(tokenizer, sentinels, output, log_probabilities);
+    std::vector<std::optional<GapCandidate>> found = gaps_of(tokenizer, sentinels, output, log_probabilities);
     for (std::size_t gap = 0; gap < found.size(); ++gap) {
-        if (std::ranges::find(gaps[gap], found[gap].ids, &GapCandidate::ids) == gaps[gap].end()) {
-            gaps[gap].push_back(std::move(found[gap]));
+        if (found[gap] && std::ranges::find(gaps[gap], found[gap]->ids, &GapCandidate::ids) == gaps[gap].end()) {
+            gaps[gap].push_back(std::move(*found[gap]));
         }
     }
 }
@@ -135,7 +139,9 @@ FilledGaps GapSession::take() {
     std::size_t done = 0;
     for (std::size_t gap = 0; gap < gaps_.gaps.size(); ++gap) {
         filled.text += text_.substr(done, gaps_.gaps[gap].begin - done);
-        append_filling(filled.text, filled.gaps[gap].front().text);
+        if (!filled.gaps[gap].empty()) {
+            append_filling(filled.text, filled.gaps[gap].front().text);
+        }
         done = gaps_.gaps[gap].end;
     }
     filled.text += text_.substr(done);

@@ -38,15 +38,16 @@ struct GapCandidate {
     double log_probability = 0.0;  // of its pieces, after what precedes in the output
 };
 
-// Adds to the candidates of each gap those of one more output that differ. The spans are equally long; control pieces
-// other than the gaps' sentinels end a gap.
+// Adds to the candidates of each gap that one more output writes its own, if it differs. The spans are equally long;
+// control pieces other than the gaps' sentinels end a gap.
 void add_gap_candidates(const Tokenizer& tokenizer, const std::vector<std::int32_t>& sentinels,
                         std::span<const std::int32_t> output, std::span<const double> log_probabilities,
                         std::vector<std::vector<GapCandidate>>& gaps);
 
 struct FilledGaps {
-    std::string text;                             // with the likeliest output
-    std::vector<std::vector<GapCandidate>> gaps;  // for each gap the different ones of the best outputs, best first
+    std::string text;  // with the likeliest output
+    // For each gap the different ones of the best outputs, best first; none if no output writes the gap.
+    std::vector<std::vector<GapCandidate>> gaps;
 };
 
 // The model's own search for what fills the gaps, with its `count` best outputs, at most as many as its beam.

@@ -6,6 +6,7 @@
 
 #include "data/device_batch.h"
 #include "infer/filler.h"
+#include "infer/gap_filler.h"
 #include "infer/next_tokens.h"
 #include "model/masked_lm.h"
 #include "registry/registry.h"
@@ -142,4 +143,31 @@ TEST_CASE("words are put at the masks of a text that stays as it is", "[filler]"
     CHECK(with("<mask> [MASK], <mask>.", {word, "s", word}) == "cats, cat.");
     CHECK(with("the _ <mask> _", {word, "s", "."}, "_") == "the cats.");
     CHECK(with("the < <mask>", {word, word}, "<") == "the cat cat");
+}
+
+TEST_CASE("an output that does not write a gap says nothing of it", "[filler]") {
+    const Tokenizer tokenizer =
+        Tokenizer::from_bytes(train_tokenizer({.sentences = {"the small dog sees the big cat"},
+                                               .vocabulary_size = 40,
+                                               .control_pieces = {"<extra_id_0>", "<extra_id_1>"}}),
+                              "test vocabulary");
+    const Ids sentinels{tokenizer.vocabulary().find("<extra_id_0>").value(),
+                        tokenizer.vocabulary().find("<extra_id_1>").value()};
+    const Ids word = tokenizer.encode("dog");
+    Ids output = word;
+    output.insert(output.begin(), sentinels.front());
+    std::vector<double> log_probabilities(output.size(), -1.0);
+    std::vector<std::vector<GapCandidate>> gaps;
+    add_gap_candidates(tokenizer, sentinels, output, log_probabilities, gaps);
+    REQUIRE(gaps.size() == 2);
+    REQUIRE(gaps[0].size() == 1);
+    CHECK(gaps[0].front().ids == word);
+    CHECK(gaps[0].front().log_probability == Approx(-1.0 * static_cast<double>(word.size())));
+    CHECK(gaps[1].empty());
+    output.push_back(sentinels.back());  // which fills it with nothing
+    log_probabilities.push_back(-2.0);
+    add_gap_candidates(tokenizer, sentinels, output, log_probabilities, gaps);
+    CHECK(gaps[0].size() == 1);
+    REQUIRE(gaps[1].size() == 1);
+    CHECK(gaps[1].front().text.empty());
 }
