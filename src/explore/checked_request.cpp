@@ -68,6 +68,9 @@ std::vector<std::int32_t> class_of(const ModelDirectory& model, const ExploreReq
     if (request.target) {
         throw Error("a classifier reads no target: give the number of a class among the target's tokens, or none");
     }
+    if (!model.config.output.has_classes()) {
+        throw Error("this model gives a picture a number, not classes: its heads can be seen, but not measured");
+    }
     const std::int64_t classes = std::ssize(model.config.output.labels);
     const std::vector<std::int32_t>& given = request.target_tokens;
     if (given.size() > 1 || (given.size() == 1 && (given.front() < 0 || given.front() >= classes))) {
@@ -113,8 +116,8 @@ void read_pair(const ModelDirectory& model, const ExploreRequest& request, Check
                      model.config.max_length + (checked.target->ended ? 0 : 1));
     }
     check_pads(model.config, checked);
-    if (!checked.sentinels.empty() && !has_target(request)) {
-        checked.search.n_best = checked.search.beam;  // what may fill the gaps
+    if (!checked.sentinels.empty() && !has_target(request) && !checked.search.sample) {
+        checked.search.n_best = std::max(checked.search.n_best, checked.search.beam);  // what may fill the gaps
     }
 }
 
@@ -225,6 +228,10 @@ void check_edits(const ModelConfig& config, const std::vector<AttentionEdit>& ed
         if (edit.kind == EditKind::Unmasked && edit.site.kind != AttentionKind::DecoderSelf) {
             throw Error(fmt::format("only a decoder's self-attention has a causal mask to take off, not {} attention",
                                     name_of(edit.site.kind)));
+        }
+        if (edit.kind == EditKind::Unmasked && config.generation != Generation::LeftToRight) {
+            throw Error(
+                "this model writes all words in turns (\"generation\" is \"mask_predict\"): no mask to take off");
         }
         if (edit.kind == EditKind::Unmasked && config.attention.score == AttentionScore::Additive) {
             throw Error(

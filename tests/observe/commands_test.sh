@@ -94,7 +94,7 @@ expect "rules for one sentence" misused "must be all, long-distance, anaphora"
 run attention --corpus pairs.tsv --find anaphora --text Hello
 expect "a corpus and a text" misused "--text"
 run attention
-expect "neither" misused "--text or --corpus"
+expect "neither" misused "--text, --picture or --corpus"
 search --importance --limit 4 --bleu 1
 expect "heads are measured over a corpus" holds '.pairs_that_choose == 2 and .pairs_that_measure == 2 and (.heads | length) == 96'
 expect "in nats and BLEU" holds 'all(.heads[]; .nll > 0 and .bleu >= 0) and .sentences_of_bleu == 1'
@@ -188,7 +188,7 @@ expect "an empty text is no missing one" misused "--text is empty"
 run attention --find induction
 expect "which a translation model cannot read" refused "give a text that repeats itself"
 run attention -m "$repository/assets/models/en-causal" --all-heads --sort entropy
-expect "other orders need a text" misused "--text or --corpus is required"
+expect "other orders need a text" misused "--text, --picture or --corpus is required"
 
 run view --text 'The cat sleeps.' --panel heads --precision f32 --render heads.json
 expect "a panel is rendered without a window" [ -s heads.json ]

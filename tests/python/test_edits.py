@@ -59,6 +59,16 @@ def test_scoring(model: hs.Translator, lm: hs.LanguageModel, masked: hs.MaskedMo
         assert hollow.score(TEXT).nll != masked.score(TEXT).nll
 
 
+def test_without_the_causal_mask(model: hs.Translator, lm: hs.LanguageModel) -> None:
+    with lm.edit(hs.unmasked("decoder", layer=1, head=2)) as open_head:
+        weights = open_head.attention(TEXT)["decoder"]
+        later = np.triu(np.ones(weights.shape[-2:]), k=1).astype(bool)
+        assert (weights[0, 1][later] > 0).any() and not weights[0, 0][later].any()
+        assert open_head.score(TEXT).nll != lm.score(TEXT).nll
+    with pytest.raises(hs.InvalidError, match="causal mask"), model.edit(hs.unmasked("cross", layer=1, head=1)) as wrong:
+        wrong.translate("A house.")
+
+
 def test_saliency(model: hs.Translator) -> None:
     heads = every(model, "encoder", hs.uniform)[:20]
     with model.edit(*heads) as blurred:

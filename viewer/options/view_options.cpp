@@ -1,6 +1,7 @@
 #include "viewer/options/view_options.h"
 
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,6 +35,10 @@ constexpr const char* kExamples =
 // Moves `path`, for example a file that was double-clicked, to the option that it stands for.
 ViewOptions with_path(ViewOptions options) {
     if (options.path.empty()) {
+        return options;
+    }
+    if (viewer::is_picture_file(options.path) && std::filesystem::is_regular_file(options.path)) {
+        options.picture = std::exchange(options.path, "");
         return options;
     }
     options.path = named_model(options.path, options.common.search_path);
@@ -71,6 +76,9 @@ viewer::SavedView view_of(const ViewOptions& given) {
     }
     if (options.text.has_value()) {
         viewer::new_sentence(view.state, *options.text);
+    }
+    if (!options.picture.empty()) {
+        viewer::new_sentence(view.state, options.picture);
     }
     view.picture = options.picture;
     view.state.chat = view.state.chat || options.chat;

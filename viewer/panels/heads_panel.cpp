@@ -71,7 +71,7 @@ Drawing draw_heads(const Scene& scene, const PanelOptions& options, RecordParts&
     const auto from = std::min(static_cast<std::size_t>(page.shown * page.size), tiles.size());
     const auto to = std::min(from + static_cast<std::size_t>(page.size), tiles.size());
     tiles = {tiles.begin() + static_cast<std::ptrdiff_t>(from), tiles.begin() + static_cast<std::ptrdiff_t>(to)};
-    if (shows_patches(scene)) {
+    if (shows_patches(scene) && !tiles.empty()) {
         AttentionSelection selection = word_selection_of(scene, shown->record);
         selection.heads.clear();
         const bool in_order = scene.state.order != HeadOrder::Model;

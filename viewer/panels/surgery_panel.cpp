@@ -45,9 +45,9 @@ std::vector<Drawing> draw_edited(const Scene& scene, const PanelOptions& options
     }
     std::vector<Drawing> parts{translation_strip("With the edits", *side.shown, options)};
     for (const AttentionEdit& edit : side.shown->without_effect) {
-        const char* why = edit.kind == EditKind::Unmasked && !side.shown->forced
-                              ? "no effect, because the model wrote one token after the other: edit what it wrote, and "
-                                "it reads all of it at once."
+        const char* why = edit.kind == EditKind::Unmasked
+                              ? "no effect, because no later token was there: where the model wrote one token after "
+                                "the other, edit what it wrote, and it reads all of it at once."
                               : "no effect, because this sentence has no such token or it is masked.";
         parts.push_back(draw_remark(fmt::format("{}: {}", describe(edit, family_of(scene)), why), options));
     }

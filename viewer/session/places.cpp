@@ -44,8 +44,11 @@ FilePlaceKind kind_of(const fs::path& path) {
 }  // namespace
 
 bool is_picture_file(const std::string& path) {
-    constexpr std::array kEndings{".png", ".PNG", ".jpg", ".JPG", ".jpeg", ".JPEG"};
-    return std::ranges::any_of(kEndings, [&](const char* ending) { return path.ends_with(ending); });
+    constexpr std::array kEndings{".png", ".jpg", ".jpeg"};
+    std::string name = path;
+    std::ranges::transform(name, name.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return std::ranges::any_of(kEndings, [&](const char* ending) { return name.ends_with(ending); });
 }
 
 bool is_view(const std::string& path) {

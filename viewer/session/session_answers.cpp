@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "explore/explorer.h"
+#include "model/family.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/session.h"
 #include "viewer/session/session_paths.h"
@@ -80,7 +81,15 @@ void Session::handle(Client& client, Side& side, const Opened& opened) {
         }
     }
     if (!awaited.picture.empty()) {
+        if (!opened.config.input.patches()) {
+            show_example(scene_.state, Reading(opened.config));
+        }
         show_picture(awaited.picture);
+    }
+    if (scene_.state.target.has_value() && !traits(opened.config.architecture).writes_pieces) {
+        scene_.state.target.reset();
+        report_error(
+            fmt::format("{} writes no text, so it cannot read the one that was given as its output", opened.name));
     }
     if (awaited.parameters != 0 && awaited.parameters != opened.parameters) {
         report_error(fmt::format("this view was saved with another model: {} had {} parameters, {} has {}",
