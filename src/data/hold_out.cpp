@@ -40,14 +40,14 @@ void HoldOut::add(std::string_view source, std::string_view target) {
     pairs_.push_back(keys);
 }
 
-// Whether there are few different targets.
+// Whether there are few different targets, but not one alone.
 bool HoldOut::names_classes() const {
     constexpr std::size_t kSources = 10;  // of each, at least
     std::vector<std::uint64_t> targets(pairs_.size());
     std::ranges::transform(pairs_, targets.begin(), &Keys::target);
     std::ranges::sort(targets);
     const auto different = std::unique(targets.begin(), targets.end()) - targets.begin();
-    return kSources * static_cast<std::size_t>(different) < firsts_.size();
+    return different > 1 && kSources * static_cast<std::size_t>(different) < firsts_.size();
 }
 
 void HoldOut::hold(std::size_t pair, Part part) {

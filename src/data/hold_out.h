@@ -24,9 +24,9 @@ struct HoldOutSizes {
     std::uint64_t seed = 1;
 };
 
-// Sides are equal if their normalised_text is. Where there are less than a tenth as many different targets as sources,
-// targets are names of classes, which pairs may share with held-out and excluded ones. Memory: about 60 bytes per pair
-// with a new source.
+// Sides are equal if their normalised_text is. Where there are several targets, but less than a tenth as many as
+// sources, they are names of classes, which pairs may share with held-out and excluded ones. Memory: about 60 bytes per
+// pair with a new source.
 class HoldOut {
 public:
     // Excludes sentences from training, such as another corpus's test part. An empty side (is_empty_text) excludes

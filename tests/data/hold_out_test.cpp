@@ -172,6 +172,11 @@ TEST_CASE("names of classes as targets do not exclude the pairs of their classes
         pairs.emplace_back(pairs.back());  // the same text
         CHECK(count(parts_of(pairs, {.valid = 1, .last = true}), Part::Shared) == 1);
     }
+    Pairs one;  // which says nothing
+    for (int i = 0; i < 100; ++i) {
+        one.emplace_back("text " + std::to_string(i), "good");
+    }
+    CHECK(count(parts_of(one, {.valid = 1, .last = true}), Part::Shared) == 99);
     Pairs few;  // ten sources for each target: these may be translations
     for (int i = 0; i < 20; ++i) {
         few.emplace_back("text " + std::to_string(i), i % 2 == 0 ? "good" : "bad");

@@ -164,12 +164,13 @@ TEST_CASE("A wrong value of any key is an error that names the key", "[state]") 
     view.state.least = 0.25;
     view.state.top = 2;
     view.state.numbers = true;
+    view.state.by_piece = true;
     view.state.second = "A dog.";
     view.state.rule = SentenceRule::Previous;
     view.state.chosen = {AttentionKind::Cross, 2, 3, "A cat."};
     view.state.conversation = {.system = "Be brief."};
     const json whole = json::parse(to_json(view));
-    REQUIRE(whole["view"].size() == 37);
+    REQUIRE(whole["view"].size() == 38);
     const std::vector<json> wrong{nullptr, json::object(), json::array({json::array()}), "no such name", -7, 0.5, 1e300,
                                   true};
     // These take any text, and numbers are clamped.
