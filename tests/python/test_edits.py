@@ -65,7 +65,7 @@ def test_without_the_causal_mask(model: hs.Translator, lm: hs.LanguageModel) -> 
         later = np.triu(np.ones(weights.shape[-2:]), k=1).astype(bool)
         assert (weights[0, 1][later] > 0).any() and not weights[0, 0][later].any()
         assert open_head.score(TEXT).nll != lm.score(TEXT).nll
-    with pytest.raises(hs.InvalidError, match="causal mask"), model.edit(hs.unmasked("cross", layer=1, head=1)) as wrong:
+    with pytest.raises(hs.InvalidError, match="causal mask"), model.edit(hs.unmasked("cross", 1, 1)) as wrong:
         wrong.translate("A house.")
 
 
