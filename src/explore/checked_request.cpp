@@ -68,9 +68,6 @@ std::vector<std::int32_t> class_of(const ModelDirectory& model, const ExploreReq
     if (request.target) {
         throw Error("a classifier reads no target: give the number of a class among the target's tokens, or none");
     }
-    if (!model.config.output.has_classes()) {
-        throw Error("this model gives a picture a number, not classes: its heads can be seen, but not measured");
-    }
     const std::int64_t classes = std::ssize(model.config.output.labels);
     const std::vector<std::int32_t>& given = request.target_tokens;
     if (given.size() > 1 || (given.size() == 1 && (given.front() < 0 || given.front() >= classes))) {
@@ -201,9 +198,12 @@ CheckedRequest check_request(const LoadedModel& translator, const ExploreRequest
 
 CheckedRequest check_request_with_target(const LoadedModel& translator, const ExploreRequest& request) {
     CheckedRequest checked = check_request(translator, request);
+    const ModelConfig& config = translator.model().config;
     if (checked.problem.empty() && !checked.target && checked.fills.empty()) {
         checked.problem =
-            fmt::format("a {} is required: give one", traits(translator.model().config.architecture).predicted_in);
+            traits(config.architecture).writes_pieces || config.output.has_classes()
+                ? fmt::format("a {} is required: give one", traits(config.architecture).predicted_in)
+                : "this model gives a picture a number, not classes: its heads can be seen, but not measured";
     }
     return checked;
 }

@@ -38,8 +38,8 @@ struct AttentionEdit {
 };
 
 // A language model's `source` is its text: the prompt of a causal one, or the text of a masked one with "[MASK]" for
-// each token to fill in. Its target is the continuation, or the tokens that fill the masks. The source
-// of a model that reads pictures is the name of a file.
+// each token to fill in. Its target is the continuation, or the tokens that fill the masks. The source of a model that
+// reads pictures is the name of a file.
 struct ExploreRequest {
     std::string source;
     bool chat = false;  // the source is a message in the model's chat template, and its continuation a reply
@@ -108,7 +108,7 @@ struct Exploration {
     std::vector<BeamNode> beam;       // empty if the target was given
     // For each gap of a span model's text, from left to right, what may stand in it by the best outputs of the search,
     // or by the given one: texts of several tokens, which `token` counts from 0. The first one is written. `position`
-    // is that of the gap's sentinel among `steps`; -1: it was not written.
+    // is that of the gap's sentinel among `steps`. Of a gap that was not written, `token` and `position` are -1.
     std::vector<ExploredStep> gaps = {};
     double log_probability = 0.0;  // of the steps after the prompt; of a prompt alone, of all steps
     double score = 0.0;

@@ -63,6 +63,10 @@ run view --model "$vit" --picture "$vit/picture.png" --render view.svg
 expect "the window's figure is the same picture" eval 'ended_with 0 && grep -q "What the class token looks at, layer 2" view.svg'
 run view --model "$vit" --picture "$vit/picture.png" --panel time --render classes.json
 expect "which has the classes" eval 'ended_with 0 && jq -e ".class == \"circle\" and (.steps[0].candidates | length) == 3" classes.json'
+run view "$vit/picture.png" --model "$vit" --render again.svg
+expect "also of a picture's path alone" eval 'ended_with 0 && same again.svg view.svg'
+run view "$vit/picture.png" --text a --model "$vit" --render again.svg
+expect "beside which no text is taken" misused 'picture.png and --text were given'
 run view --model "$vit" --render view.png
 expect "without a picture there is none" refused 'Choose a picture'
 run view --model "$vit" --picture names --render view.png
@@ -89,6 +93,8 @@ run translate --model captions test.names
 expect "and written" eval 'ended_with 0 && [ "$(wc -l <out)" = 4 ]'
 run attention --model captions --picture "$(head -n1 test.names)" --target 'a red circle' --kind cross -o words.svg
 expect "each word is drawn" eval 'ended_with 0 && grep -q "What each word looks at" words.svg'
+run view --model captions --picture "$(head -n1 test.names)" --target 'a red circle' --panel time --render given.json
+expect "the window reads a given caption" eval 'ended_with 0 && jq -e "[.. | strings] | any(. == \"a red circle\")" given.json'
 awk -F'\t' '{split($2, word, " "); printf "{\"text\": \"%s\", \"label\": \"%s\"}\n", $1, word[3]}' shapes/train.tsv >labelled.jsonl
 cat >classes.json <<'JSON'
 {"task": "classify",

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "explore/checked_request.h"
 #include "io/strict_json.h"
 #include "model/family.h"
 #include "tests/figures/layout_checks.h"
@@ -53,6 +54,23 @@ std::vector<Mark> marks_of(const Drawing& drawing, Role role, int head) {
         }
     }
     return marks;
+}
+
+// A classifier of pictures of 4 x 4 patches with a class token, which could read more.
+std::string write_classifier(const TemporaryFolder& folder, OutputHead head) {
+    return write_language_model(folder, "roomy", Architecture::Encoder, 3, [&](ModelConfig& config) {
+        config.decoder_layers = 0;
+        config.embedding = {};
+        config.input = {.kind = InputKind::Patches, .picture = 16, .patch = 4, .channels = 3, .class_token = true};
+        config.input.mean = config.input.deviation = {0.5, 0.5, 0.5};
+        config.source_vocabulary = config.target_vocabulary = config.input.channels * kChannelValues;
+        config.frame.source_end = {};
+        config.output.head = head;
+        config.output.scored = ScoredState::First;
+        if (head == OutputHead::Classes) {
+            config.output.labels = {"circle", "square"};
+        }
+    });
 }
 
 // The log-probability of a class.
@@ -178,18 +196,8 @@ TEST_CASE("Where a picture may have any number of classes, each has a probabilit
 
 TEST_CASE("A classifier that could read more patches measures its heads, too", "[pictures]") {
     const TemporaryFolder folder;
-    const std::string roomy = write_language_model(folder, "roomy", Architecture::Encoder, 3, [](ModelConfig& config) {
-        config.decoder_layers = 0;
-        config.embedding = {};
-        config.input = {.kind = InputKind::Patches, .picture = 16, .patch = 4, .channels = 3, .class_token = true};
-        config.input.mean = config.input.deviation = {0.5, 0.5, 0.5};
-        config.source_vocabulary = config.target_vocabulary = config.input.channels * kChannelValues;
-        config.frame.source_end = {};
-        config.output.head = OutputHead::Classes;
-        config.output.labels = {"circle", "square"};
-        config.output.scored = ScoredState::First;
-    });
-    Session session(on_cpu(roomy, sentence(some_picture(), PanelId::Surgery)), [] {});
+    Session session(on_cpu(write_classifier(folder, OutputHead::Classes), sentence(some_picture(), PanelId::Surgery)),
+                    [] {});
     settle(session);
     CHECK(why_empty(session.scene().main).empty());
     session.measure_importance();
@@ -199,6 +207,35 @@ TEST_CASE("A classifier that could read more patches measures its heads, too", "
     REQUIRE(found != nullptr);
     CHECK(found->problem.empty());
     CHECK(found->heads.size() == 8);
+}
+
+TEST_CASE("A number of a picture is shown, and measures no heads", "[pictures]") {
+    const TemporaryFolder folder;
+    Session session(on_cpu(write_classifier(folder, OutputHead::Scalar), sentence(some_picture(), PanelId::Surgery)),
+                    [] {});
+    settle(session);
+    INFO(why_empty(session.scene().main));
+    REQUIRE(why_empty(session.scene().main).empty());
+    CHECK_NOTHROW(std::stod(session.scene().main.shown->translation));
+    CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Figure, {})), Contains("What the class token looks at"));
+    session.measure_importance();
+    settle(session);
+    CHECK(shown_importance(session.scene()) == nullptr);
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    const LoadedModel model(*backend, folder.file("roomy"));
+    CHECK_THAT(check_request_with_target(model, {.source = some_picture()}).problem,
+               Contains("gives a picture a number, not classes"));
+}
+
+TEST_CASE("A classifier says that it cannot read a text as its output", "[pictures]") {
+    const TemporaryFolder folder;
+    SessionOptions options = on_cpu(picture_classifier(), sentence(some_picture()));
+    options.view.state.target = "a dog";
+    Session session(options, [] {});
+    settle(session);
+    CHECK_THAT(errors_of(session), Contains("writes no text"));
+    CHECK_FALSE(session.state().target.has_value());
+    CHECK(why_empty(session.scene().main).empty());
 }
 
 TEST_CASE("The importance of a head for a picture is what switching it off costs", "[pictures]") {
@@ -314,6 +351,7 @@ TEST_CASE("Pictures are offered beside models", "[pictures]") {
         }
         return count;
     };
+    CHECK(is_picture_file("Cat.JPeg"));
     CHECK(pictures_in(true) == 2);
     CHECK(pictures_in(false) == 0);
 }

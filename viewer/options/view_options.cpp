@@ -38,6 +38,10 @@ ViewOptions with_path(ViewOptions options) {
         return options;
     }
     if (viewer::is_picture_file(options.path) && std::filesystem::is_regular_file(options.path)) {
+        if (options.text.has_value() || !options.picture.empty()) {
+            throw UsageError(fmt::format("{} and {} were given: give one", options.path,
+                                         options.text.has_value() ? "--text" : "--picture " + options.picture));
+        }
         options.picture = std::exchange(options.path, "");
         return options;
     }
