@@ -192,7 +192,7 @@ nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& d
     nlohmann::json json = {{"decodings", bleu}, {score + kByLength, by_length}, {"config", result.config}};
     visit_numbers(result, [&](const char* key, const auto& value, bool /*always*/) {
         json[key] = value;
-        if (std::isinf(static_cast<double>(value))) {
+        if (static_cast<double>(value) == std::numeric_limits<double>::infinity()) {
             json[key] = kInfinite;
         }
     });

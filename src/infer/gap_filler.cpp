@@ -27,7 +27,11 @@ std::vector<std::optional<GapCandidate>> gaps_of(const Tokenizer& tokenizer, con
         const std::int32_t id = output[i];
         if (tokenizer.vocabulary().piece(id).kind == PieceKind::Control) {
             const auto gap = std::ranges::find(sentinels, id) - sentinels.begin();
-            open = gap < std::ssize(sentinels) ? &found[static_cast<std::size_t>(gap)].emplace() : nullptr;
+            open = nullptr;
+            if (gap < std::ssize(sentinels)) {
+                std::optional<GapCandidate>& one = found[static_cast<std::size_t>(gap)];
+                open = one ? &*one : &one.emplace();
+            }
         } else if (open != nullptr) {
             open->ids.push_back(id);
             open->log_probability += log_probabilities[i];
