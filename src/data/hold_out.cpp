@@ -42,7 +42,7 @@ void HoldOut::add(std::string_view source, std::string_view target) {
 
 // Whether there are few different targets, but not one alone.
 bool HoldOut::names_classes() const {
-    constexpr std::size_t kSources = 10;  // of each, at least
+    constexpr std::size_t kSources = 10;  // of each there are more
     std::vector<std::uint64_t> targets(pairs_.size());
     std::ranges::transform(pairs_, targets.begin(), &Keys::target);
     std::ranges::sort(targets);

@@ -49,7 +49,7 @@ LabelForm label_form(const OutputConfig& output);
 // Error, naming the model, unless it has classes or a number for texts.
 void require_text_scores(const ModelDirectory& model);
 
-// The probabilities of classes with these scores: of one of them, or of each on its own.
+// The probabilities of classes with these scores, and their logarithms: of one of them, or of each on its own.
 std::vector<double> log_probabilities_of(const OutputConfig& output, std::vector<double> scores);
 std::vector<double> probabilities_of(const OutputConfig& output, std::vector<double> scores);
 

@@ -200,8 +200,7 @@ void check_labels_task(const TrainConfig& config) {
     if (head != "classes" && head != "labels" && head != "scalar") {
         fail(
             fmt::format("\"model.output.head\" must be \"classes\", for lists of classes \"labels\" or, for numbers, "
-                        "\"scalar\" for "
-                        "the \"task\" \"{}\", found \"{}\"",
+                        "\"scalar\" for the \"task\" \"{}\", found \"{}\"",
                         name_of(config.task), head));
     }
     if (t.smoothing_towards != TrainingOptions{}.smoothing_towards) {
