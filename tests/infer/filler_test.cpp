@@ -170,4 +170,10 @@ TEST_CASE("an output that does not write a gap says nothing of it", "[filler]") 
     CHECK(gaps[0].size() == 1);
     REQUIRE(gaps[1].size() == 1);
     CHECK(gaps[1].front().text.empty());
+    output.push_back(sentinels.front());  // again
+    output.insert(output.end(), word.begin(), word.end());
+    log_probabilities.resize(output.size(), -1.0);
+    add_gap_candidates(tokenizer, sentinels, output, log_probabilities, gaps);
+    REQUIRE(gaps[0].size() == 2);
+    CHECK(gaps[0].back().ids.size() == 2 * word.size());
 }
